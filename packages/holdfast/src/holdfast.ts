@@ -36,6 +36,7 @@ import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import { checkReady } from './nodes/check-ready.ts'
 import type { openPaths } from './open-paths.ts'
+import type { ServerTenants } from './server/http/server-deps.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import type { RateLimit } from './system/config/config.ts'
@@ -99,6 +100,8 @@ export type ServedHoldfast = Holdfast & {
   readonly spendingCaps: SpendingCaps
   readonly rateLimit: RateLimit | undefined
   ready(): Promise<Result<null>>
+  /** The sessions and files of tenants; null if the store does not keep them apart. */
+  readonly tenants: ServerTenants | null
   /** Hands all sessions over to other nodes of a cluster: turns may end first, until `signal` aborts. */
   drain(signal: AbortSignal): Promise<void>
   readonly paths: ReturnType<typeof openPaths>
@@ -146,7 +149,7 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
-    ...{ liveTokens: tokens, spendingCaps: spending, rateLimit, drain },
+    ...{ liveTokens: tokens, spendingCaps: spending, rateLimit, drain, tenants: tenantsOf(registry) },
     ready: () => checkReady(registry),
     paths,
     modelSettings,
@@ -171,6 +174,11 @@ export function createHoldfast(
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,
   }
+}
+
+function tenantsOf(registry: SessionRegistry): ServerTenants | null {
+  const files = registry.deps.store.tenants
+  return files ? { files, sessions: (tenant) => createLocalSessions(registry, tenant) } : null
 }
 
 /** Returns the options of a start. Refuses a notifier that cannot be called: bad_request. */

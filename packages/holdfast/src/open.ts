@@ -7,10 +7,21 @@ import {
   type Retention,
   type SessionRegistry,
   startDailyCleanup,
+  tenantStores,
 } from '@holdfast/core'
 import type { Blobs, OnProblem, OwnPath, Permissions, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import { errorMessage, fault, HoldfastError, invariant, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
+import {
+  errorMessage,
+  fault,
+  HoldfastError,
+  invariant,
+  ok,
+  orThrow,
+  type Result,
+  refuse,
+  SessionId,
+} from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
@@ -179,9 +190,12 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   opened.defer(() => registry.close())
   const tokens = createLiveTokens({
     ...{ rows: registry.deps.store, clock: wallClock, onProblem },
-    findSession: (name) => findSession(registry.stores, name),
+    findSession: (name, tenant) =>
+      findSession(tenant === undefined ? registry.stores : tenantStores(registry.stores, tenant), name),
   })
-  const serving = ownNode.serve(registry, onProblem, (secret, session) => checkBearer(tokens, secret, session))
+  const serving = ownNode.serve(registry, onProblem, (secret, session) =>
+    checkBearer(tokens, registry, secret, session),
+  )
   opened.defer(() => serving.close())
   await registry.settleCrashed()
   await registry.deps.tools.background?.endLeftovers()
@@ -273,9 +287,12 @@ function openNode(
 }
 
 /** Returns a fault if a token, which another node let in, is not valid any more or not for this session. */
-async function checkBearer(tokens: LiveTokens, secret: string, session: unknown) {
+async function checkBearer(tokens: LiveTokens, { stores }: SessionRegistry, secret: string, session: unknown) {
   const token = await tokens.find(secret)
-  if (token && (token.session === null || token.session === session)) return null
+  const isItsSession = token && (token.session === null || token.session === session)
+  const id = isItsSession && token.tenant !== undefined ? SessionId.safeParse(session) : null
+  if (isItsSession && id === null) return null
+  if (id?.success && (await stores.entry(id.data))?.tenant === token?.tenant) return null
   return fault('unauthorized', 'Unknown token.')
 }
 

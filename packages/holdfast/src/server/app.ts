@@ -14,6 +14,7 @@ import type { Route } from './http/route.ts'
 import type { ServerDeps } from './http/server-deps.ts'
 import { withinSession } from './http/within-session.ts'
 import { answerPageFile } from './page-files.ts'
+import { withinTenant } from './within-tenant.ts'
 
 type Env = { Bindings: HttpBindings }
 
@@ -39,7 +40,6 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
       const name = `${route.method} ${route.path}`
       const caller = await checkAccess(deps, context, route.access, name)
       if (!caller.ok) return answerFault(caller.fault, requestIdOf(context))
-      const bound = caller.value?.session ?? null
       const call = {
         request: req.raw,
         path: req.param(),
@@ -50,9 +50,7 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
       }
       // The owner of a session checks the token again. It knows only those of the store.
       const bearer = caller.value?.token ? req.raw.headers.get('authorization') : null
-      const answer = await withBearer(bearer, () =>
-        route.answer(call, bound === null ? deps : { ...deps, ...withinSession(deps, bound) }),
-      )
+      const answer = await withBearer(bearer, () => route.answer(call, depsFor(caller.value, deps)))
       if (answer.ok) return answer.value
       const shown = faultFor(caller.value, answer.fault)
       const { code, message, details } = shown
@@ -99,6 +97,15 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
 
 const anyToken: DeclaredAccess = { role: 'viewer', bound: 'viewer' }
 
+/** Returns the dependencies as the caller may use them: within its tenant and its session. */
+function depsFor(caller: Caller | null, deps: ServerDeps): ServerDeps {
+  const { tenant = null, session = null } = caller ?? {}
+  const own = tenant === null || !deps.tenants ? deps : { ...deps, ...withinTenant(deps, deps.tenants, tenant) }
+  return session === null ? own : { ...own, ...withinSession(own, session) }
+}
+
+const noTenants = fault('unauthorized', 'This server lets in no tokens of tenants.')
+
 /** Returns the caller if it may use the route; null on an open one. */
 async function checkAccess(
   deps: ServerDeps,
@@ -109,6 +116,7 @@ async function checkAccess(
   if (access.role === 'open') return ok(null)
   const caller = await authenticate(deps, context.req.raw, peerOf(deps, context).remote)
   if (!caller.ok) return caller
+  if (caller.value.tenant !== null && !deps.tenants) return refuse(noTenants)
   const refusal = deps.requestLimit?.take(caller.value.id) ?? findRefusal(caller.value, access, what)
   return refusal ? refuse(refusal) : caller
 }

@@ -36,7 +36,7 @@ import { createOutbox } from './http/outbox.ts'
 import { createOwnFiles } from './http/own-files.ts'
 import { createReadiness, type Readiness } from './http/readiness.ts'
 import { createByteBudget } from './http/request-body.ts'
-import type { PathCompleter, ServerDeps } from './http/server-deps.ts'
+import type { PathCompleter, ServerDeps, ServerTenants } from './http/server-deps.ts'
 import { createSlices } from './http/slices.ts'
 import { createStreams } from './http/streams.ts'
 import { noTransfer, type Transfer } from './http/transfer.ts'
@@ -47,6 +47,8 @@ import { cutVanishedPeers } from './vanished-peers.ts'
 export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'> & {
   /** The tokens of the store. Without it, only `tokens` let clients in, and the routes for tokens refuse. */
   readonly storedTokens?: LiveTokens | undefined
+  /** Without it, no token of a tenant is let in. */
+  readonly tenants?: ServerTenants | null | undefined
   /** Without it, the routes for export and import refuse. */
   readonly transfer?: Transfer
   /** The directory of uploads that are being imported; the system's directory for temporary files by default. */
@@ -180,7 +182,8 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     links,
     attachments: createAttachments({ after, watchToken, closing: closing.signal, onProblem }),
     streams: createStreams({ onProblem }),
-    ownFiles: createOwnFiles(),
+    tenants: options.tenants ?? null,
+    ownFiles: createOwnFiles(options.tenants?.files ?? null),
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
     bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),

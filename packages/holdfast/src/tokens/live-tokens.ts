@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Clock, OnProblem, StoredToken, TokenRows } from '@holdfast/core/ports'
-import { errorMessage, limits, type Result, type SessionId, type Tokens } from '@holdfast/protocol'
+import type { Clock, OnProblem, Store, StoredToken, TokenRows } from '@holdfast/core/ports'
+import { errorMessage, limits, type Tokens } from '@holdfast/protocol'
 import { digest as digestOf } from './token-secret.ts'
-import { createTokens, hasExpired } from './tokens.ts'
+import { createTokens, type FindSession, hasExpired } from './tokens.ts'
 
 const hourMs = 3_600_000
 
@@ -12,6 +12,8 @@ export interface LiveTokens extends Tokens {
   find(secret: string): Promise<StoredToken | null>
   /** Returns the token with this id; null if it is unknown, revoked or expired. */
   get(id: string): Promise<StoredToken | null>
+  /** Returns the tokens of a tenant, as if there were no others. */
+  within(tenant: string): Tokens
   /** Returns a signal that aborts within a second after the token was revoked or has expired. `release` stops watching. */
   watch(id: string): { readonly ended: AbortSignal; readonly release: () => void }
 }
@@ -19,9 +21,9 @@ export interface LiveTokens extends Tokens {
 type KnownToken = StoredToken & { readonly digest: Buffer }
 
 type LiveTokensDeps = {
-  readonly rows: TokenRows
+  readonly rows: TokenRows & Pick<Store, 'tenants'>
   readonly clock: Pick<Clock, 'now' | 'after'>
-  readonly findSession: (name: string) => Promise<Result<SessionId>>
+  readonly findSession: FindSession
   readonly onProblem: OnProblem
 }
 
@@ -97,6 +99,7 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
 
   return {
     ...createTokens({ rows, now, findSession, onChange, refuseHere }),
+    within: (tenant) => createTokens({ rows, now, findSession, onChange, refuseHere, tenant }),
 
     async find(secret) {
       await refresh()

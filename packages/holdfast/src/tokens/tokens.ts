@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { StoredToken, TokenRows } from '@holdfast/core/ports'
+import type { Store, StoredToken, TokenRows } from '@holdfast/core/ports'
 import {
   escapeLine,
   expiryOf,
@@ -19,11 +19,16 @@ import {
 } from '@holdfast/protocol'
 import { createTokenSecret, hashToken } from './token-secret.ts'
 
+/** Finds the session that a name means; with a tenant, among its sessions. */
+export type FindSession = (name: string, tenant?: string) => Promise<Result<SessionId>>
+
 type TokensDeps = {
-  readonly rows: TokenRows
+  readonly rows: TokenRows & Pick<Store, 'tenants'>
   readonly now: () => number
-  /** Finds the session that a name means. Refused: session_not_found and alike. */
-  readonly findSession: (name: string) => Promise<Result<SessionId>>
+  /** Refused: session_not_found and alike. */
+  readonly findSession: FindSession
+  /** Creates, lists and revokes only the tokens of this tenant. */
+  readonly tenant?: string | undefined
   /** Called after each change, before its caller is answered. */
   readonly onChange: () => Promise<void>
   /** Called if a token is revoked and its row cannot be removed. Returns once the token is refused here. */
@@ -31,16 +36,19 @@ type TokensDeps = {
 }
 
 /** Creates, lists and revokes the tokens of a store. */
-export function createTokens({ rows, now, findSession, onChange, refuseHere }: TokensDeps): Tokens {
+export function createTokens({ rows: all, now, findSession, onChange, refuseHere, tenant: own }: TokensDeps): Tokens {
+  const rows = own === undefined ? all : { ...all, tokens: async () => (await all.tokens()).filter(isOf(own)) }
   return {
     async create(given, createdBy) {
       const options = parseOptions(TokenOptions, given, 'create the token')
       if (!options.ok) return options
-      const { name, role, session } = options.value
+      const { name, role, session, tenant = own } = options.value
+      if (own !== undefined && tenant !== own) return refuse(otherTenant)
+      if (tenant !== undefined && all.tenants === undefined) return refuse(noTenants)
       if (role === 'admin' && session !== undefined) return refuse(adminOfOne)
       const expiresAt = expiryOf(options.value, now())
       if (!expiresAt.ok) return expiresAt
-      const bound = session === undefined ? ok(null) : await findSession(session)
+      const bound = session === undefined ? ok(null) : await findSession(session, tenant)
       if (!bound.ok) return bound
       const room = await makeRoom(rows, now())
       if (!room.ok) return room
@@ -49,7 +57,7 @@ export function createTokens({ rows, now, findSession, onChange, refuseHere }: T
       const token: StoredToken = {
         id: TokenId.parse(`tok_${randomBytes(8).toString('hex')}`),
         hash: hashToken(secret),
-        ...{ name, role, session: bound.value },
+        ...{ name, role, session: bound.value, ...(tenant !== undefined && { tenant }) },
         ...{ createdAt: new Date(now()).toISOString(), createdBy: createdBy ?? null },
         ...{ expiresAt: expiresAt.value, lastUsedAt: null },
       }
@@ -102,6 +110,18 @@ export const hasExpired = ({ expiresAt }: Pick<ListedToken, 'expiresAt'>, nowMs:
 const withoutHash = ({ hash: _, ...token }: StoredToken): ListedToken => token
 
 const adminOfOne = fault('bad_request', 'An admin token is for all sessions. Use the role driver or viewer for one.')
+
+const isOf =
+  (own: string) =>
+  ({ tenant }: StoredToken): boolean =>
+    tenant === own
+
+const otherTenant = fault('not_driver', 'This token is of a tenant. It can create tokens only for the same tenant.')
+
+const noTenants = fault(
+  'bad_request',
+  'This store keeps no tenants apart. Use a PostgreSQL store, or a server for each of them.',
+)
 
 const noToken = (name: string) =>
   fault('not_found', `There is no token ${escapeLine(name)}. \`holdfast token list\` lists the tokens.`, { name })

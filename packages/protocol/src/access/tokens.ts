@@ -13,6 +13,12 @@ export type TokenRole = z.infer<typeof TokenRole>
 export const TokenId = z.string().regex(/^tok_[0-9a-f]{16}$/, 'a token id is tok_ and 16 characters')
 export type TokenId = z.infer<typeof TokenId>
 
+/** The name of a tenant: people who share a server, but see nothing of one another. */
+export const Tenant = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'a tenant is up to 63 of a-z, 0-9, dot, dash and underscore')
+export type Tenant = z.infer<typeof Tenant>
+
 /** A stored token. The token itself is shown once, when it is created. */
 export const ListedToken = z.object({
   /** The id to revoke it with. */
@@ -23,6 +29,8 @@ export const ListedToken = z.object({
   role: TokenRole,
   /** The only session it is for; null for all sessions. */
   session: SessionId.nullable(),
+  /** The tenant whose sessions and tokens it is for; absent for one of the server itself. */
+  tenant: Tenant.optional(),
   /** When it was created. */
   createdAt: Instant,
   /** The token or login that created it; null for a program without one. */
@@ -75,6 +83,8 @@ export const TokenOptions = z.strictObject({
   role: TokenRole,
   /** The only session it is for, by id, prefix or handle; all sessions when absent. An admin token is for all. */
   session: z.string().min(1).max(200).optional(),
+  /** The tenant it is for. It sees only the sessions and tokens of this tenant. Only with a PostgreSQL store. */
+  tenant: Tenant.optional(),
   ...expiry,
 })
 export type TokenOptions = z.infer<typeof TokenOptions>
@@ -113,6 +123,8 @@ export const Access = z.object({
   role: TokenRole,
   /** The only session it may see; null for all sessions. */
   session: SessionId.nullable(),
+  /** The tenant whose sessions it may see; absent for all. */
+  tenant: Tenant.optional(),
   /** When it ends by itself; null for never, or for the login of a page. */
   expiresAt: Instant.nullable(),
 })

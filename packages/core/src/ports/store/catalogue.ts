@@ -36,6 +36,8 @@ export type ListRequest = {
   readonly runningAt?: readonly string[] | undefined
   /** Only sessions with a call that waits for an approval. Uses an index. */
   readonly waiting?: true | undefined
+  /** Only sessions of this tenant. A store without tenants has none. */
+  readonly tenant?: string | undefined
   /** Sessions in the trash, last trashed first, instead of the others. */
   readonly trashed?: boolean | undefined
   /** Only sessions trashed before this time. */
@@ -81,6 +83,8 @@ export type CatalogueRow = {
   readonly owner: string | null
   /** When it was moved to the trash, in milliseconds, or null. */
   readonly trashedAt: number | null
+  /** The tenant it belongs to; absent for one of the server itself. */
+  readonly tenant?: string | undefined
 }
 
 /** Finds sessions without reading their logs. */
@@ -89,9 +93,9 @@ export interface Catalogue {
   list(request: ListRequest): Promise<ListPage>
   /**
    * Returns the sessions that a name matches: none, one, or the first few for a prefix. Includes the trash, except for
-   * `latest`.
+   * `latest`. With a tenant, only its sessions. A key is unique within a tenant: without one, it is a key of the server.
    */
-  find(name: SessionLookup): Promise<readonly SessionId[]>
+  find(name: SessionLookup, tenant?: string): Promise<readonly SessionId[]>
   /** Returns the busy rows with their owners; a starting node checks these for dead owners. */
   busy(): Promise<readonly { readonly session: SessionId; readonly owner: string | null }[]>
   /** Returns one session's row, spoken or not; null when there is no such session. */

@@ -50,6 +50,8 @@ export type NewSession = {
   readonly entry: CatalogueEntry
   /** Blobs these records refer to, so that they are kept. */
   readonly blobs: readonly BlobHash[]
+  /** The tenant it is for. Without it, that of its parent, or of the session it is started for. */
+  readonly tenant?: string | undefined
 }
 
 /** Which records to read. */

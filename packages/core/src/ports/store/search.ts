@@ -8,6 +8,8 @@ export type SearchRequest = {
   readonly workspace?: string | undefined
   /** Only messages of this session. */
   readonly session?: SessionId | undefined
+  /** Only messages of sessions of this tenant. A store without tenants has none. */
+  readonly tenant?: string | undefined
   /** Only messages of this author. */
   readonly role?: SearchRole | undefined
   /** Only calls of this tool and their results. */

@@ -6,6 +6,7 @@ import type { Leases } from './lease.ts'
 import type { Log, Trusts } from './log.ts'
 import type { Search } from './search.ts'
 import type { SpendingRows } from './spending.ts'
+import type { Tenants } from './tenants.ts'
 import type { TokenRows } from './tokens.ts'
 
 /** A stored fold, to load faster. `fold` is the version of the fold; a snapshot of another version is ignored. */
@@ -31,6 +32,8 @@ export interface Store
     SpendingRows,
     Search,
     BlobUses {
+  /** What a store that keeps tenants apart knows of them; absent in one that does not. */
+  readonly tenants?: Tenants | undefined
   /** Tests whether the disk accepts writes: writes 64 KiB durably and removes them. Refused: storage_error. */
   probe(): Promise<Result<void>>
   /** Waits for running work, then closes the store. */

@@ -24,6 +24,7 @@ import { findByKey, findSession, withWorkspace } from '../log/find-session.ts'
 import { hasMoved } from '../registry/owners.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
+import { tenantNews, tenantStores } from '../registry/tenant-stores.ts'
 import { createRemovals } from '../removal/removals.ts'
 import { showWaiting } from '../subagents/waiting-children.ts'
 import { createLocalSession } from './local-session.ts'
@@ -39,8 +40,9 @@ export interface LocalSessions extends Sessions {
   latest(workspace?: string): Promise<Result<LocalSession | null>>
 }
 
-export function createLocalSessions(registry: SessionRegistry): LocalSessions {
-  const sessions = createOpenSessions(registry)
+/** Creates the interface to all sessions; with a tenant, to its sessions only, as if there were no others. */
+export function createLocalSessions(registry: SessionRegistry, tenant?: string): LocalSessions {
+  const sessions = createOpenSessions(registry, tenant)
   const names = Object.keys(sessions) as (keyof LocalSessions)[]
   const refuseClosed = (name: keyof LocalSessions) => {
     if (name === 'subscribe') return sessions.subscribe // ends by itself
@@ -54,20 +56,23 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
   return guarded as LocalSessions // has all its methods
 }
 
-function createOpenSessions(registry: SessionRegistry): LocalSessions {
-  const { deps, stores } = registry
+function createOpenSessions(registry: SessionRegistry, tenant: string | undefined): LocalSessions {
+  const { deps } = registry
+  const stores = tenant === undefined ? registry.stores : tenantStores(registry.stores, tenant)
+  const seen: SessionRegistry = tenant === undefined ? registry : { ...registry, stores }
   const { store, isAlive, models } = deps
   const nodeIds = async () => new Set((await store.nodes()).map(({ id }) => id))
   return {
     async start(options) {
-      const runner = await registry.start(options)
+      const runner = await registry.start(options, stores)
       return runner.ok ? ok(createLocalSession(registry, runner.value.id)) : runner
     },
 
     async open(name) {
       // A loaded session is not in the trash: no look-up is needed.
       const known = SessionId.safeParse(name)
-      if (known.success && registry.loaded(known.data)) return ok(createLocalSession(registry, known.data))
+      if (tenant === undefined && known.success && registry.loaded(known.data))
+        return ok(createLocalSession(registry, known.data))
       const id = await findSession(stores, name)
       return id.ok ? ok(createLocalSession(registry, id.value)) : id
     },
@@ -121,7 +126,7 @@ function createOpenSessions(registry: SessionRegistry): LocalSessions {
 
     search: (options) => searchSessions(deps, stores, options),
 
-    ...forwardRemovals(registry, createRemovals(registry)),
+    ...forwardRemovals(registry, createRemovals(seen)),
 
     storeFile: (bytes, options) => storeUpload(deps, bytes, options),
 
@@ -136,7 +141,8 @@ function createOpenSessions(registry: SessionRegistry): LocalSessions {
       const { signal } = orThrow(parseOptions(NewsOptions, given, 'subscribe')) // it cannot return a refusal
       const closed = registry.closedFault()
       if (closed) throw new HoldfastError(closed)
-      yield* registry.followAllNews(signal)
+      const news = registry.followAllNews(signal)
+      yield* tenant === undefined ? news : tenantNews(news, stores)
     },
   }
 }

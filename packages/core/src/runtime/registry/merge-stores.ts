@@ -8,8 +8,8 @@ import type { Store } from '../../ports/store/store.ts'
 export const mergeStores = (disk: Store, memory: Store): Pick<Store, 'list' | 'find' | 'search'> => ({
   list: (request) => listBoth(disk, memory, request),
   search: (request) => searchBoth(disk, memory, request),
-  async find(name: SessionLookup) {
-    const [onDisk, inMemory] = await Promise.all([disk.find(name), memory.find(name)])
+  async find(name: SessionLookup, tenant?: string) {
+    const [onDisk, inMemory] = await Promise.all([disk.find(name, tenant), memory.find(name, tenant)])
     if (name.type !== 'latest') return [...onDisk, ...inMemory].toSorted().slice(0, limits.prefixMatchesMax)
     const [diskAt, memoryAt] = await Promise.all([activeAt(disk, onDisk), activeAt(memory, inMemory)])
     return memoryAt >= diskAt ? inMemory : onDisk

@@ -55,7 +55,7 @@ function pair(disk: Store, memoryStore: Store): Store {
   }
   return new Proxy(disk, {
     get(_, name: keyof Store) {
-      if (shared.includes(name) || !(name in disk)) return disk[name]
+      if (name === 'tenants' || shared.includes(name) || !(name in disk)) return disk[name]
       const send = (of: { readonly session: SessionId } | SessionId, ...rest: unknown[]) =>
         Reflect.apply(stores.storeOf(typeof of === 'string' ? of : of.session)[name], null, [of, ...rest])
       return both[name] ?? send

@@ -64,7 +64,7 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
   async function createAlone(session: NewSession): Promise<Result<void>> {
     const isForMemory = isUnsaved(session)
     const [own, other] = isForMemory ? [memoryStore, store] : [store, memoryStore]
-    const refusal = isOne ? null : await findNameTaken(other, session.session, session.entry.meta)
+    const refusal = isOne ? null : await findNameTaken(other, session.session, session.entry.meta, session.tenant)
     if (refusal) return refuse(refusal)
     if (isForMemory) Atomics.store(memoryUsed, 0, 1)
     const created = await own.create(session)
@@ -97,11 +97,16 @@ function isUnsaved({ records }: NewSession): boolean {
 }
 
 /** Returns a fault if the other store has a name of the session. Each store checks its own names. */
-async function findNameTaken(other: Store, session: SessionId, { handle, key }: Names): Promise<Fault | null> {
+async function findNameTaken(
+  other: Store,
+  session: SessionId,
+  { handle, key }: Names,
+  tenant?: string,
+): Promise<Fault | null> {
   const [sameId, [sameHandle], [sameKey]] = await Promise.all([
     other.entry(session),
     other.find({ type: 'handle', handle }),
-    key === undefined ? [] : other.find({ type: 'key', key }),
+    key === undefined ? [] : other.find({ type: 'key', key }, tenant),
   ])
   if (sameId) return fault('internal', `Session ${session} already exists.`, { session })
   if (sameHandle) return fault('handle_taken', `The handle ${handle} is taken.`, { session: sameHandle })

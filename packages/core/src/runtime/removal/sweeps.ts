@@ -27,7 +27,8 @@ export async function sweepBlobs(
 /** Revokes the tokens of sessions that were permanently deleted. A session in the trash keeps its tokens. */
 export async function sweepTokens({ deps: { store }, stores }: SessionRegistry): Promise<void> {
   for (const { id, session } of await store.tokens()) {
-    if (session === null || (await stores.entry(session)) !== null) continue
+    // Asks the store itself: `stores` may show only the sessions of one tenant.
+    if (session === null || (await stores.storeOf(session).entry(session)) !== null) continue
     const removed = await store.removeToken(id)
     if (!removed.ok) throw new HoldfastError(removed.fault)
   }

@@ -116,6 +116,7 @@ describe('nodes of a cluster', () => {
     const { id } = await owner.startSession({ workdir: home })
     const { id: second } = await owner.startSession({ workdir: home })
     const { secret } = orThrow(await other.liveTokens.create({ name: 'anna', role: 'driver', session: id }))
+    const tenants = await Promise.all(['acme', 'umbrella'].map((tenant) => tenantOf(owner, other, tenant)))
     const rename = async (session: string, bearer: string) => {
       const named = await other.getSession(session)
       return codeOf(withBearer(bearer, () => named.rename('By a token')))
@@ -123,10 +124,24 @@ describe('nodes of a cluster', () => {
     expect(await rename(id, `Bearer ${secret}`)).toBe('ok')
     expect(await rename(second, `Bearer ${secret}`)).toBe('unauthorized')
     expect(await rename(id, 'Bearer unknown')).toBe('unauthorized')
+
+    for (const { session } of tenants)
+      for (const one of tenants)
+        expect(await rename(session, one.bearer)).toBe(one.session === session ? 'ok' : 'unauthorized')
+    expect(await rename(id, tenants[0]?.bearer ?? '')).toBe('unauthorized')
     const [address = ''] = (await nodeRows()).map(({ address }) => address)
     expect((await fetch(`${address}/call`, { method: 'POST', body: '{}' })).status).toBe(401)
   })
 })
+
+/** Starts a session of a tenant at its owner, and creates a token of the tenant. */
+async function tenantOf(owner: ServedHoldfast, other: ServedHoldfast, tenant: string) {
+  const sessions = owner.tenants?.sessions(tenant)
+  if (!sessions) throw new Error('a PostgreSQL store keeps tenants apart')
+  const session = orThrow(await sessions.start({ workdir: home })).id
+  const { secret } = orThrow(await other.liveTokens.create({ name: tenant, role: 'driver', tenant }))
+  return { session, bearer: `Bearer ${secret}` }
+}
 
 const nodeRows = async () => {
   const location = orThrow(parsePostgresUrl(`${server.url(`cluster_${schema}`)}&durability=unchecked`))

@@ -13,6 +13,8 @@ export type Caller = {
   readonly role: TokenRole
   /** The only session it may see; null for all sessions. */
   readonly session: SessionId | null
+  /** The only tenant whose sessions and tokens it may see; null for all. */
+  readonly tenant: string | null
   /** The stored token it depends on; null for a login and for a token that the program was started with. */
   readonly token: string | null
   readonly expiresAt: string | null
@@ -29,7 +31,7 @@ export type AuthenticateDeps = {
   readonly attempts: ReturnType<typeof createFailedAttempts>
 }
 
-const unbound = { session: null, token: null, expiresAt: null } as const
+const unbound = { session: null, tenant: null, token: null, expiresAt: null } as const
 
 /** Returns the caller, by bearer token or by the page's cookie. A token in a URL is ignored. */
 export async function authenticate(
@@ -69,7 +71,7 @@ type FoundToken = Awaited<ReturnType<LiveTokens['get']>>
 export const callerOf = (token: FoundToken): Caller | null =>
   token && {
     ...{ id: `token:${token.id}`, role: token.role, session: token.session },
-    ...{ token: token.id, expiresAt: token.expiresAt },
+    ...{ token: token.id, tenant: token.tenant ?? null, expiresAt: token.expiresAt },
   }
 
 /** Returns the caller of the first cookie that still counts: one of a revoked token does not. */

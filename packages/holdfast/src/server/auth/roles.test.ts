@@ -80,7 +80,7 @@ describe('roles', () => {
     ])
     for (const part of ['tokens', 'permissions', 'trust', 'hooks', 'import', 'stats', 'clear', 'prune', 'login-links'])
       for (const { path, access } of routes.filter(({ path }) => path.startsWith(`/v1/${part}`)))
-        expect([path, access]).toEqual([path, { role: 'admin', bound: null }])
+        expect([path, access]).toMatchObject([path, { role: 'admin', bound: null }])
     for (const { path, access } of routes)
       if (access.bound === 'admin') throw new Error(`${path}: an admin token is for all sessions`)
   })
@@ -151,7 +151,7 @@ describe('roles', () => {
   })
 
   it('keep standing approvals for admins', () => {
-    const admin = { role: 'admin', bound: null }
+    const admin = { role: 'admin', bound: null, isOfServer: true }
     expect(commandAccess({ type: 'setToolTrust', tool: 'shell', scope: 'workspace' })).toEqual(admin)
     expect(commandAccess({ type: 'respondToApproval', decision: 'approve_always' })).toEqual(admin)
     expect(commandAccess({ type: 'respondToApproval', decision: 'approve_session' }).role).toBe('driver')

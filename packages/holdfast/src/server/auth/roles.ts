@@ -4,6 +4,8 @@ import type { DeclaredAccess } from './authorize.ts'
 const open: DeclaredAccess = { role: 'open', bound: null }
 /** Only with a token for all sessions. */
 const all = (role: TokenRole): DeclaredAccess => ({ role, bound: null })
+/** Only with a token of the server itself: it applies to the sessions of all tenants. */
+const server = (role: TokenRole): DeclaredAccess => ({ role, bound: null, isOfServer: true })
 /** Also with a token for one session, within that session. */
 const each = (role: TokenRole, bound: TokenRole = role): DeclaredAccess => ({ role, bound })
 
@@ -17,29 +19,29 @@ export const routeAccess = {
   'GET /v1/access': each('viewer'),
   'GET /v1/openapi.json': each('viewer'),
   'GET /v1/models': each('viewer', 'driver'),
-  'POST /v1/credentials/refresh': all('driver'),
-  'GET /v1/stats': all('admin'),
-  'POST /v1/credentials': all('admin'),
-  'DELETE /v1/credentials/:provider': all('admin'),
-  'POST /v1/models/default': all('admin'),
+  'POST /v1/credentials/refresh': server('driver'),
+  'GET /v1/stats': server('admin'),
+  'POST /v1/credentials': server('admin'),
+  'DELETE /v1/credentials/:provider': server('admin'),
+  'POST /v1/models/default': server('admin'),
 
   'GET /v1/tokens': all('admin'),
   'POST /v1/tokens': all('admin'),
   'DELETE /v1/tokens/:token': all('admin'),
   'POST /v1/sessions/:id/share': all('admin'),
 
-  'GET /v1/spending': all('admin'),
-  'POST /v1/caps': all('admin'),
-  'DELETE /v1/caps': all('admin'),
+  'GET /v1/spending': server('admin'),
+  'POST /v1/caps': server('admin'),
+  'DELETE /v1/caps': server('admin'),
 
-  'GET /v1/permissions': all('admin'),
-  'POST /v1/permissions': all('admin'),
-  'DELETE /v1/permissions/:rule': all('admin'),
-  'GET /v1/trust': all('admin'),
-  'POST /v1/trust': all('admin'),
-  'DELETE /v1/trust': all('admin'),
-  'GET /v1/trust/workspaces': all('admin'),
-  'GET /v1/hooks': all('admin'),
+  'GET /v1/permissions': server('admin'),
+  'POST /v1/permissions': server('admin'),
+  'DELETE /v1/permissions/:rule': server('admin'),
+  'GET /v1/trust': server('admin'),
+  'POST /v1/trust': server('admin'),
+  'DELETE /v1/trust': server('admin'),
+  'GET /v1/trust/workspaces': server('admin'),
+  'GET /v1/hooks': server('admin'),
   'GET /v1/tools': all('driver'),
   // Who may start a session in any folder may see which folders there are.
   'GET /v1/folders': all('driver'),
@@ -102,7 +104,7 @@ export const routeAccess = {
   'POST /v1/prune': all('admin'),
 
   'GET /v1/sessions/:id/export': each('viewer'),
-  'POST /v1/import': all('admin'),
+  'POST /v1/import': server('admin'),
 } as const satisfies { readonly [route: string]: DeclaredAccess }
 
 export type RouteName = keyof typeof routeAccess
@@ -113,7 +115,7 @@ type CommandAccess<Type extends CommandType> =
   | ((command: Extract<Command, { readonly type: Type }>) => DeclaredAccess)
 
 /** What outlives the session, or applies to others, needs an admin. */
-const standing = (isStanding: boolean): DeclaredAccess => (isStanding ? all('admin') : each('driver'))
+const standing = (isStanding: boolean): DeclaredAccess => (isStanding ? server('admin') : each('driver'))
 
 const commandRoles: { readonly [Type in CommandType]: CommandAccess<Type> } = {
   sendPrompt: each('driver'),

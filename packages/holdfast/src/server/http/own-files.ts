@@ -1,4 +1,14 @@
-import { type BlobHash, type Command, type Content, type Fault, fault, type SessionHandle } from '@holdfast/protocol'
+import type { Tenants } from '@holdfast/core/ports'
+import {
+  type BlobHash,
+  type Command,
+  type Content,
+  done,
+  type Fault,
+  fault,
+  type Result,
+  type SessionHandle,
+} from '@holdfast/protocol'
 import type { Caller } from '../auth/access.ts'
 
 const tokensMax = 256
@@ -7,29 +17,46 @@ const filesMax = 256
 export type OwnFiles = ReturnType<typeof createOwnFiles>
 
 /**
- * Remembers which files the tokens for one session stored, so that such a token can name these and the files of its session
- * in a prompt, but no file of another session. What is forgotten, or was stored before a restart, is stored again.
+ * Remembers which files the tokens for one session stored, and those of a tenant, so that such a token can name these and
+ * the files of the session in a prompt, but no others. What is forgotten is stored again.
  */
-export function createOwnFiles() {
+export function createOwnFiles(ofTenants: Tenants | null = null) {
   const stored = new Map<string, Set<BlobHash>>()
 
+  const isOwn = async ({ token, session, tenant }: Caller, hash: BlobHash): Promise<boolean> => {
+    if (session !== null) return token !== null && stored.get(token)?.has(hash) === true
+    return tenant === null || (await ofTenants?.hasFile(tenant, hash)) === true
+  }
+
   return {
-    add(caller: Caller | null, hash: BlobHash): void {
-      if (caller?.session == null || caller.token === null) return
+    async add(caller: Caller | null, hash: BlobHash): Promise<Result<void>> {
+      if (caller === null || caller.token === null) return done
+      if (caller.tenant !== null && ofTenants) {
+        const added = await ofTenants.addFile(caller.tenant, hash)
+        if (!added.ok) return added
+      }
+      if (caller.session === null) return done
       const files = stored.get(caller.token) ?? new Set<BlobHash>()
       stored.delete(caller.token)
       files.delete(hash)
       stored.set(caller.token, files.add(hash)) // the newest is last
       dropOldest(files, filesMax)
       dropOldest(stored, tokensMax)
+      return done
     },
 
-    /** Returns a fault if a file of the command is neither the caller's nor in the session. It is the same if there is none. */
-    async findForeign(caller: Caller | null, session: SessionHandle, command: Command): Promise<Fault | null> {
-      if (caller?.session == null) return null
-      const own = caller.token === null ? undefined : stored.get(caller.token)
+    /**
+     * Returns a fault if a file of a command is neither the caller's nor in the session, which is null for one that starts.
+     * It is the same if there is no such file.
+     */
+    async findForeign(
+      caller: Caller | null,
+      session: SessionHandle | null,
+      command: NamesFiles,
+    ): Promise<Fault | null> {
+      if (caller === null || (caller.session === null && caller.tenant === null)) return null
       for (const { blob, name } of filesOf(command)) {
-        if (own?.has(blob) || (await holds(session, blob))) continue
+        if ((await isOwn(caller, blob)) || (session && (await holds(session, blob)))) continue
         return fault('blob_not_found', `The file ${name ?? blob} is not stored here. Store it again.`, { blob })
       }
       return null
@@ -37,12 +64,13 @@ export function createOwnFiles() {
   }
 }
 
+type NamesFiles = Command | { readonly messages?: readonly { readonly content: Content | string }[] | undefined }
 type FilePart = Extract<Content[number], { readonly type: 'file' }>
 
 /** Returns the files that a command names. */
-function filesOf(command: Command): readonly FilePart[] {
+function filesOf(command: NamesFiles): readonly FilePart[] {
   const contents: readonly (Content | string)[] =
-    'messages' in command
+    'messages' in command && command.messages
       ? command.messages.map(({ content }) => content)
       : 'content' in command
         ? [command.content]

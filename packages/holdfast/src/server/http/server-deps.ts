@@ -1,5 +1,5 @@
 import type { LocalSession, LocalSessions } from '@holdfast/core'
-import type { OnProblem } from '@holdfast/core/ports'
+import type { OnProblem, Tenants } from '@holdfast/core/ports'
 import type {
   FoundPaths,
   HookLister,
@@ -25,6 +25,13 @@ import type { ByteBudget } from './request-body.ts'
 import type { Streams } from './streams.ts'
 import type { Transfer } from './transfer.ts'
 
+/** What a server that keeps tenants apart knows of them. */
+export type ServerTenants = {
+  /** Returns the sessions of a tenant, as if there were no others. */
+  readonly sessions: (tenant: string) => LocalSessions
+  readonly files: Tenants
+}
+
 /** The dependencies of the routes. */
 export type ServerDeps = AuthenticateDeps & {
   readonly sessions: LocalSessions
@@ -48,6 +55,8 @@ export type ServerDeps = AuthenticateDeps & {
   readonly attachments: Attachments
   readonly outbox: Outbox
   readonly streams: Streams
+  /** Null for a server that does not keep tenants apart: it lets none in. */
+  readonly tenants: ServerTenants | null
   /** What uploads hold in memory. */
   readonly uploads: ByteBudget
   /** The files that tokens for one session stored. */

@@ -19,8 +19,8 @@ const storeFile = defineRoute({
       const bytes = await readBytes(request, limits.blobBytesMax, held)
       if (!bytes.ok) return bytes
       const stored = await sessions.storeFile(bytes.value, input.query)
-      if (stored.ok) ownFiles.add(caller, stored.value.file.blob)
-      return stored
+      const added = stored.ok ? await ownFiles.add(caller, stored.value.file.blob) : stored
+      return added.ok ? stored : added
     } finally {
       held.release()
     }

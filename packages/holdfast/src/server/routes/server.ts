@@ -61,9 +61,9 @@ const postLogin = defineRoute({
   async handle({ input, remote, isSecure }, { storedTokens, cookie, attempts }) {
     const token = (await storedTokens?.find(input.body.token)) ?? null
     if (token === null) return attempts.refuse(remote, 'This token or link is unknown, was revoked or has expired.')
-    const { role, session, expiresAt } = token
+    const { role, session, tenant, expiresAt } = token
     const headers = { 'set-cookie': cookie.issue({ token, isSecure }) }
-    return ok(Response.json({ role, session, expiresAt }, { headers }))
+    return ok(Response.json({ role, session, tenant, expiresAt }, { headers }))
   },
 })
 
@@ -82,8 +82,10 @@ const getAccess = defineRoute({
   on: 'GET /v1/access',
   summary: 'Tell what the token or login of this request may do',
   answers: answersJson(Access),
-  handle: async ({ caller }) =>
-    ok({ role: caller?.role, session: caller?.session ?? null, expiresAt: caller?.expiresAt ?? null }),
+  async handle({ caller }) {
+    const { role, session = null, tenant = null, expiresAt = null } = caller ?? {}
+    return ok({ role, session, ...(tenant !== null && { tenant }), expiresAt })
+  },
 })
 
 const redirectToPage = (headers: Readonly<Record<string, string>>) =>

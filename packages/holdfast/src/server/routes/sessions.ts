@@ -15,6 +15,7 @@ import {
   ok,
   parseAge,
   type Result,
+  refuse,
   SearchOptions,
   Seq,
   ServerList,
@@ -84,9 +85,11 @@ const startSession = defineRoute({
       'key_taken',
       'handle_taken',
     ] as const),
-    'not_ready',
+    ...(['not_ready', 'blob_not_found'] as const),
   ],
-  async handle({ input }, { sessions }) {
+  async handle({ input, caller }, { sessions, ownFiles }) {
+    const foreign = await ownFiles.findForeign(caller, null, input.body)
+    if (foreign) return refuse(foreign)
     const started = await sessions.start(input.body)
     if (!started.ok) return started
     const state = await started.value.state(['meta'])

@@ -13,7 +13,7 @@ import { createMetaMatch, hidesSubagents } from '../list-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
 /** The fields of a session that a list needs. The JSONL store uses it too. */
-export type CatalogueRow = Pick<MemorySession, 'id' | 'order' | 'base' | 'entry' | 'owner' | 'trashedAt'>
+export type CatalogueRow = Pick<MemorySession, 'id' | 'order' | 'base' | 'entry' | 'owner' | 'trashedAt' | 'tenant'>
 
 /** Returns one page of the list, without sorting all rows. */
 export function listSessions(sessions: Iterable<CatalogueRow>, request: ListRequest): ListPage {
@@ -44,10 +44,12 @@ const toListed = ({ row, place }: PlacedRow): Listed => ({
 
 function createRowMatch(request: ListRequest): (row: CatalogueRow) => boolean {
   const { workspace, pinned, startedFor, activeFrom, activeBefore, runningAt, trashed = false, trashedBefore } = request
+  const isOfTenant = createTenantMatch(request.tenant)
   const matchesMeta = createMetaMatch(request) ?? (() => true)
   const isHiding = hidesSubagents(request)
-  return ({ entry: { meta, spoken, busy, activeAt }, base, owner, trashedAt }) =>
+  return ({ entry: { meta, spoken, busy, activeAt }, base, owner, trashedAt, tenant }) =>
     spoken &&
+    isOfTenant({ tenant }) &&
     !(isHiding && meta.subagent) &&
     (trashedAt !== null) === trashed &&
     (trashedBefore === undefined || (trashedAt !== null && trashedAt < trashedBefore)) &&
@@ -80,8 +82,21 @@ function createTopRows(count: number) {
   }
 }
 
-/** Returns the ids of the sessions with this name. */
-export function findSessions(sessions: readonly CatalogueRow[], name: SessionLookup): readonly SessionId[] {
+type OfTenant = Pick<CatalogueRow, 'tenant'>
+
+/** Without a tenant, all rows match. */
+const createTenantMatch =
+  (wanted: string | undefined) =>
+  ({ tenant }: OfTenant): boolean =>
+    wanted === undefined || tenant === wanted
+
+/** Returns the ids of the sessions with this name; with a tenant, of its sessions only. */
+export function findSessions(
+  all: readonly CatalogueRow[],
+  name: SessionLookup,
+  tenant?: string | undefined,
+): readonly SessionId[] {
+  const sessions = tenant === undefined ? all : all.filter(createTenantMatch(tenant))
   const getIds = (found: readonly CatalogueRow[]) => found.map(({ id }) => id)
   switch (name.type) {
     case 'id':
@@ -93,7 +108,7 @@ export function findSessions(sessions: readonly CatalogueRow[], name: SessionLoo
     case 'handle':
       return getIds(sessions.filter(({ entry }) => entry.meta.handle === name.handle))
     case 'key':
-      return getIds(sessions.filter(({ entry }) => entry.meta.key === name.key))
+      return getIds(sessions.filter((row) => row.entry.meta.key === name.key && row.tenant === tenant))
     case 'latest':
       return getIds(findLatest(sessions, name.workspace))
     default:

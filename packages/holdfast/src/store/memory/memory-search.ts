@@ -13,7 +13,9 @@ export function searchSessions(
   const byId = new Map([...all].map((session) => [session.id, session]))
   return scanSearch(
     {
-      sessions: [...all].map((session) => toScannedSession(session, sessions.has(session.id))),
+      sessions: [...all].map((session) =>
+        toScannedSession(session, sessions.has(session.id) && isOfTenant(session, request.tenant)),
+      ),
       async ownRecords(id, after, limit) {
         const session = byId.get(id)
         if (session === undefined) return []
@@ -24,6 +26,9 @@ export function searchSessions(
     request,
   )
 }
+
+const isOfTenant = ({ tenant }: MemorySession, wanted: string | undefined): boolean =>
+  wanted === undefined || tenant === wanted
 
 /** Returns the sessions and their ancestors, including purged ones. */
 function withAncestors(sessions: Iterable<MemorySession>): ReadonlySet<MemorySession> {

@@ -19,6 +19,8 @@ export type MemorySession = {
   draft: Draft | null
   snapshot: StoredSnapshot | null
   trashedAt: number | null
+  /** Never changes. */
+  readonly tenant?: string | undefined
 }
 
 type BlobUse = { readonly hash: BlobHash; readonly seq: Seq }

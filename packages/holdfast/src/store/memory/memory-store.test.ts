@@ -1,4 +1,5 @@
-import { describeStore } from '@holdfast/testkit/contracts'
+import { describeStore, describeTenants } from '@holdfast/testkit/contracts'
 import { createMemoryStore } from './memory-store.ts'
 
 describeStore('memory', async () => createMemoryStore())
+describeTenants('memory', async () => createMemoryStore())

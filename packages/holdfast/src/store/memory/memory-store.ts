@@ -1,4 +1,14 @@
-import type { Catalogue, Charge, Drafts, Leases, Log, Store, StoredToken, TokenRows } from '@holdfast/core/ports'
+import type {
+  Catalogue,
+  Charge,
+  Drafts,
+  Leases,
+  Log,
+  Store,
+  StoredToken,
+  Tenants,
+  TokenRows,
+} from '@holdfast/core/ports'
 import { done, ok, refuse, type SessionId, type Trust } from '@holdfast/protocol'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
@@ -40,6 +50,7 @@ export function createMemoryStore(): Store {
       return snapshot?.fold === fold ? snapshot : null
     },
     workspaceTrust: async (workspace) => structuredClone((trusts.get(workspace) ?? []).toSorted(compareTrusts)),
+    tenants: createTenants(),
     probe: async () => done,
     async close() {},
   }
@@ -51,15 +62,16 @@ const fenced = ({ id, epoch: current }: MemorySession, epoch: number) => refuse(
 function createLog(sessions: MemorySessions, trusts: MemoryTrusts, charge: (charge: Charge) => void): Log {
   let order = 0
   return {
-    async create({ session, parent, base, owner, records, entry, blobs }) {
+    async create({ session, parent, base, owner, records, entry, blobs, tenant: given }) {
       const { handle, key } = entry.meta
       if (sessions.has(session)) return refuse(faults.sessionExists(session))
       const sameHandle = [...sessions.values()].find((other) => other.entry.meta.handle === handle)
       if (sameHandle !== undefined) return refuse(faults.handleTaken(handle, sameHandle.id))
-      const sameKey =
-        key === undefined ? undefined : [...sessions.values()].find((other) => other.entry.meta.key === key)
-      if (key !== undefined && sameKey !== undefined) return refuse(faults.keyTaken(key, sameKey.id))
       const from = parent === null ? null : sessions.get(parent)
+      const startedFor = entry.meta.parent === undefined ? undefined : sessions.get(entry.meta.parent)
+      const tenant = given ?? from?.tenant ?? startedFor?.tenant
+      const [sameKey] = key === undefined ? [] : findSessions([...sessions.values()], { type: 'key', key }, tenant)
+      if (key !== undefined && sameKey !== undefined) return refuse(faults.keyTaken(key, sameKey))
       if (from === undefined || (from !== null && from.head < base)) return notFound(parent ?? session)
 
       order += 1
@@ -68,6 +80,7 @@ function createLog(sessions: MemorySessions, trusts: MemoryTrusts, charge: (char
         ...{ epoch: 1, owner, entry: structuredClone(entry), records: decodeRecords(records, base) },
         ...{ draft: null, snapshot: null, trashedAt: null, blobs: createBlobUses(base + 1, blobs) },
         commandHashes: new Map(),
+        tenant,
       })
       return done
     },
@@ -107,7 +120,7 @@ function createCatalogue(sessions: MemorySessions): Catalogue {
   const all = (): readonly MemorySession[] => [...sessions.values()]
   return {
     list: async (request) => listSessions(all(), request),
-    find: async (name) => findSessions(all(), name),
+    find: async (name, tenant) => findSessions(all(), name, tenant),
     busy: async () =>
       all()
         .filter(({ entry, trashedAt }) => entry.busy && trashedAt === null)
@@ -115,8 +128,8 @@ function createCatalogue(sessions: MemorySessions): Catalogue {
     async entry(session) {
       const found = sessions.get(session)
       if (found === undefined) return null
-      const { entry, head, base, owner, trashedAt } = found
-      return { entry: structuredClone(entry), head, base, owner, trashedAt }
+      const { entry, head, base, owner, trashedAt, tenant } = found
+      return { entry: structuredClone(entry), head, base, owner, trashedAt, ...(tenant !== undefined && { tenant }) }
     },
     async removeUnspoken(owners) {
       const removed = all().filter(
@@ -211,5 +224,17 @@ function createTokenRows(): TokenRows {
       if (found !== undefined) all.set(id, { ...found, lastUsedAt: at })
       return done
     },
+  }
+}
+
+/** Remembers the files of tenants until the process ends. */
+function createTenants(): Tenants {
+  const files = new Set<string>()
+  return {
+    async addFile(tenant, hash) {
+      files.add(`${hash} ${tenant}`)
+      return done
+    },
+    hasFile: async (tenant, hash) => files.has(`${hash} ${tenant}`),
   }
 }

@@ -114,7 +114,7 @@ const storeMethods = Object.keys({
   ...{ addToken: true, tokens: true, removeToken: true, touchToken: true },
   ...{ addCharge: true, spentOn: true, listSpending: true, caps: true, setCap: true, removeCap: true },
   ...{ blobsInUse: true, refersTo: true, probe: true, close: true },
-} satisfies Record<keyof Store, true>) as readonly (keyof Store)[] // TypeScript widens the keys to string
+} satisfies Record<Exclude<keyof Store, 'tenants'>, true>) as readonly (keyof Store)[] // TypeScript widens the keys to string
 
 const blobsAlone = fault('bad_request', 'The option blobs needs a store of your own in the option store.')
 

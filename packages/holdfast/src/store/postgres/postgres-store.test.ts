@@ -7,6 +7,7 @@ import {
   codeOf,
   describeBlobs,
   describeStore,
+  describeTenants,
   entryOf,
   mustAppend,
   mustCreate,
@@ -30,6 +31,7 @@ const openAt = async (location: PostgresLocation) =>
   orThrow(await openPostgresStore(location, { blobBytesMax: blobTestBytesMax }))
 
 describeStore('postgres', async () => (await openEmpty(server())).store)
+describeTenants('postgres', async () => (await openEmpty(server())).store)
 
 let blobStore: Store | null = null
 afterEach(async () => {

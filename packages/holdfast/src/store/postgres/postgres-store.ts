@@ -17,6 +17,7 @@ import { createLeases } from './write/leases.ts'
 import { createSessionRemover } from './write/remove-sessions.ts'
 import { createDraftRows, createTokenRows, probeDatabase } from './write/row-writer.ts'
 import { createSpendingRows } from './write/spending-rows.ts'
+import { createTenants } from './write/tenant-rows.ts'
 
 /** A store in PostgreSQL, which several nodes may have open, with its blobs and its nodes. */
 export type PostgresStore = { readonly store: Store; readonly blobs: Blobs; readonly cluster: Cluster }
@@ -57,6 +58,7 @@ function createStore(database: Database, cluster: ClusterDatabase): Store {
     ...createSpendingRows(database),
     ...createBlobUses(database),
     ...createSearch(database),
+    tenants: createTenants(database),
     append: queue.append,
     async create(session) {
       const created = await createSession(database, session)

@@ -93,6 +93,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     tools: { list: (of) => toResult(() => holdfast.tools(of)) },
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     storedTokens: holdfast.liveTokens,
+    tenants: holdfast.tenants,
     spending: holdfast.spendingCaps,
     rateLimit: holdfast.rateLimit,
     publicOrigins,

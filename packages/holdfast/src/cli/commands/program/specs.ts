@@ -168,6 +168,7 @@ export const programSpecs = {
     flags: {
       role: { value: 'role', choices: ['viewer', 'driver', 'admin'], about: 'create: what the token allows' },
       session: { short: 's', value: 'session', about: 'create: only for this session' },
+      tenant: { value: 'name', about: 'create: only sessions and tokens of this tenant' },
       expires: { value: 'age', isAge: true, about: 'create: end by itself after this time' },
       ...where,
       json,
@@ -175,7 +176,7 @@ export const programSpecs = {
     notes: [
       'viewer may read, driver may also send commands, admin may do everything. A driver can run commands on this machine.',
       'create prints the token once; only its hash is stored. revoke takes the id or the name, and ends what the token has open.',
-      `${ageNote} docs/tokens.md explains roles.`,
+      `--tenant needs a postgres:// store. ${ageNote} docs/tokens.md explains roles and tenants.`,
     ],
   },
   caps: {

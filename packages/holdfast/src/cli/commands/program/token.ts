@@ -17,9 +17,9 @@ type Work = (tokens: Tokens, args: Args, context: CliContext) => Promise<void>
 export const run: RunCommand<typeof programSpecs.token> = async (args, context) => {
   const [action = 'list', ...rest] = args.positionals
   const work = findAction('token', action, actions)
-  const { role, session, expires } = args.flags
-  if (action !== 'create' && (role !== undefined || session !== undefined || expires !== undefined))
-    return rejectUsage('--role, --session and --expires belong to token create.')
+  const { role, session, tenant, expires } = args.flags
+  if (action !== 'create' && [role, session, tenant, expires].some((flag) => flag !== undefined))
+    return rejectUsage('--role, --session, --tenant and --expires belong to token create.')
   if (action === 'list' && rest.length > 0) return rejectUsage('token list takes no arguments.')
   if (action !== 'list' && rest[0] === undefined)
     return rejectUsage(action === 'create' ? createExample : 'token revoke needs the id or the name of a token.')
@@ -37,11 +37,20 @@ const list: Work = async (tokens, { flags }, { out, err, now }) => {
   if (flags.json) return out.writeJson({ tokens: found })
   if (found.length === 0) return err.write('There are no tokens. holdfast token create makes one.\n')
   const age = (time: string | null) => (time === null ? 'never' : formatAge(now() - Date.parse(time)))
+  const hasTenants = found.some(({ tenant }) => tenant !== undefined)
   const rows = found.map((token) => [
-    ...[token.id, escapeLine(token.name), token.role, token.session ?? 'all', age(token.createdAt)],
+    ...[token.id, escapeLine(token.name), token.role, token.session ?? 'all'],
+    ...(hasTenants ? [token.tenant ?? '-'] : []),
+    age(token.createdAt),
     ...[age(token.lastUsedAt), endOf(token, now())],
   ])
-  await out.write(textTable(['ID', 'NAME', 'ROLE', 'SESSION', 'CREATED', 'USED', 'ENDS'], rows, out))
+  await out.write(
+    textTable(
+      ['ID', 'NAME', 'ROLE', 'SESSION', ...(hasTenants ? ['TENANT'] : []), 'CREATED', 'USED', 'ENDS'],
+      rows,
+      out,
+    ),
+  )
 }
 
 const endOf = ({ expiresAt }: ListedToken, nowMs: number): string => {
@@ -50,11 +59,13 @@ const endOf = ({ expiresAt }: ListedToken, nowMs: number): string => {
 }
 
 const create: Work = async (tokens, { positionals: [, name = ''], flags }, { out, err, now }) => {
-  const { role = 'viewer', session, expires } = flags // checked above
+  const { role = 'viewer', session, tenant, expires } = flags // checked above
+  const scoped = { ...(session !== undefined && { session }), ...(tenant !== undefined && { tenant }) }
   const expiry = expires === undefined ? {} : { expiresAt: new Date(now() + expires).toISOString() }
-  const created = orThrow(await tokens.create({ name, role, ...(session !== undefined && { session }), ...expiry }))
+  const created = orThrow(await tokens.create({ name, role, ...scoped, ...expiry }))
   if (flags.json) return out.writeJson(created)
-  const scope = created.session === null ? 'all sessions' : `session ${created.session}`
+  const ofTenant = created.tenant === undefined ? '' : ` of the tenant ${created.tenant}`
+  const scope = created.session === null ? `all sessions${ofTenant}` : `session ${created.session}`
   await err.write(`Created ${role} token ${created.id} for ${scope}. It is shown only now:\n`)
   await out.write(`${created.secret}\n`)
 }

@@ -46,7 +46,7 @@ export function createListReader(read: Sql): Catalogue['list'] {
 function listStatement(request: ListRequest, { pinned, at, order }: ListCursor, count: number) {
   const values: unknown[] = []
   const value = (one: unknown): string => `$${values.push(one)}`
-  const { workspace, model, runningAt, startedFor, activeFrom, activeBefore, trashedBefore } = request
+  const { workspace, model, runningAt, startedFor, activeFrom, activeBefore, trashedBefore, tenant } = request
   const isTrash = request.trashed === true
   const conditions = [
     isTrash ? 'spoken and trashed_at is not null and purged_at is null' : isListed,
@@ -54,6 +54,7 @@ function listStatement(request: ListRequest, { pinned, at, order }: ListCursor, 
       ? `(trashed_at, sid) < (${value(at)}, ${value(order)})`
       : `(pinned, active_at, sid) < (${value(pinned)}, ${value(at)}, ${value(order)})`,
     hidesSubagents(request) ? isNoSubagent : null,
+    tenant === undefined ? null : `tenant = ${value(tenant)}`,
     workspace === undefined ? null : `workspace = ${value(workspace)}`,
     // Rejects most rows of other models without parsing them.
     model === undefined ? null : `strpos(meta, ${value(`"model":${JSON.stringify(model)}`)}) > 0`,

@@ -33,6 +33,10 @@ describe('schema', () => {
       await write(
         'alter table @node drop column term_ends, drop column key, drop column serves, drop column is_draining',
       )
+      await write('drop index @session_tenant, @session_key')
+      await write('alter table @session add constraint session_key_key unique (key)')
+      await write('alter table @session drop column tenant; alter table @token drop column tenant')
+      await write('drop table @tenant_file; drop function @create_session')
       await write('update @store set version = 1')
     })
     const opened = await Promise.all([1, 2, 3].map(() => openPostgresStore(location)))

@@ -7,6 +7,7 @@ import { clusterTables } from './cluster-tables.ts'
 import { searchFunctions } from './search-function.ts'
 import { sessionFunctions } from './session-functions.ts'
 import { blobTables, schemaVersion, searchTables, tables } from './tables.ts'
+import { tenantTables } from './tenant-tables.ts'
 
 type Migration = { readonly to: number; readonly statements: string }
 
@@ -14,17 +15,18 @@ type Migration = { readonly to: number; readonly statements: string }
 const migrations: readonly Migration[] = [
   { to: 1, statements: `${tables}${searchTables}${blobTables}${appendFunctions}${sessionFunctions}${searchFunctions}` },
   { to: 2, statements: clusterTables },
+  { to: 3, statements: tenantTables },
 ]
 
 /** Every name that the store uses, to check a schema and to refuse one of another program. */
 const tableNames = [
-  ...`${tables}${searchTables}${blobTables}${clusterTables}`.matchAll(/create table @([a-z_]+)/g),
+  ...`${tables}${searchTables}${blobTables}${clusterTables}${tenantTables}`.matchAll(/create table @([a-z_]+)/g),
 ].map(([, name]) => name)
 const functionNames = [
   ...migrations
     .map(({ statements }) => statements)
     .join()
-    .matchAll(/create function @([a-z_]+)/g),
+    .matchAll(/create (?:or replace )?function @([a-z_]+)/g),
 ].map(([, name]) => name)
 
 /** The key of the lock that migrations take: 'hold' in ASCII. It ends with the transaction, so a pooler may be between. */

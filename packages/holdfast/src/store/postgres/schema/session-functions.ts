@@ -1,19 +1,22 @@
 /**
  * Creates a session with its first records. Returns null, or what is taken and by which session: the id is checked first,
- * then the handle, then the key. The parent stays locked, so that no purge removes the records that a fork shares.
+ * then the handle, then the key, which is unique within its tenant. The parent stays locked, so that no purge removes the records that a fork shares.
  */
-const createSession = `
-create function @create_session(made jsonb) returns jsonb language plpgsql as $body$
+export const createSession = `
+create or replace function @create_session(made jsonb) returns jsonb language plpgsql as $body$
 declare
   entry jsonb := made->'entry';
   its_base bigint := (made->>'base')::bigint;
   taken record;
   its_parent bigint;
   its_sid bigint;
+  its_tenant text := coalesce(made->>'tenant',
+    (select tenant from @session where id = coalesce(made->>'parent', made->>'startedFor')));
 begin
   select id, case when id = made->>'session' then 'id' when handle = made->>'handle' then 'handle' else 'key' end as what
     into taken from @session
-    where id = made->>'session' or handle = made->>'handle' or key = made->>'key'
+    where id = made->>'session' or handle = made->>'handle'
+      or key = made->>'key' and coalesce(tenant, '') = coalesce(its_tenant, '')
     order by id = made->>'session' desc, handle = made->>'handle' desc limit 1;
   if found then return jsonb_build_object('code', taken.what, 'session', taken.id); end if;
   if made->>'parent' is not null then
@@ -21,10 +24,10 @@ begin
     if not found then return jsonb_build_object('code', 'parent'); end if;
   end if;
   insert into @session (id, handle, key, parent, base, head, epoch, owner, started_for, meta, workspace, active_at, spoken,
-    busy, pinned)
+    busy, pinned, tenant)
   values (made->>'session', made->>'handle', made->>'key', its_parent, its_base,
     its_base + jsonb_array_length(made->'records'), 1, made->>'owner', made->>'startedFor', entry->>0, entry->>1,
-    (entry->>2)::bigint, (entry->>3)::boolean, (entry->>4)::boolean, (entry->>5)::smallint)
+    (entry->>2)::bigint, (entry->>3)::boolean, (entry->>4)::boolean, (entry->>5)::smallint, its_tenant)
   returning sid into its_sid;
   perform @insert_records(its_sid, made->'records');
   if made ? 'blobs' then perform @use_blobs(its_sid, its_base + 1, made->'blobs'); end if;
@@ -108,4 +111,4 @@ begin
 end $body$;
 `
 
-export const sessionFunctions = `${createSession}${removeRows}${shrinkSession}${removeUnspoken}`
+export const sessionFunctions = `${removeRows}${shrinkSession}${removeUnspoken}`

@@ -48,20 +48,23 @@ export function unindexedStatement(request: SearchRequest, top: number) {
 
 /** Selects the records that some session shows: within one session and its lineage, or everywhere. */
 function shownStatement(
-  { session, workspace }: SearchRequest,
+  { session, workspace, tenant }: SearchRequest,
   from: string,
   conditions: readonly string[],
   value: Values['value'],
 ): string {
-  const inWorkspace = workspace === undefined ? [] : [`shown.workspace = ${value(workspace)}`]
+  const within = [
+    ...(workspace === undefined ? [] : [`shown.workspace = ${value(workspace)}`]),
+    ...(tenant === undefined ? [] : [`shown.tenant = ${value(tenant)}`]),
+  ]
   if (session === undefined) {
-    const where = [...conditions, ...inWorkspace].join(' and ')
+    const where = [...conditions, ...within].join(' and ')
     return `select ${columns} from @record record ${from} join @session own on own.sid = record.sid
       join @session shown
         on shown.sid = case when ${isVisible('own')} then own.sid else @shown_by(own.sid, record.seq) end
       where ${where} order by record.pos desc`
   }
-  const where = [...conditions, ...inWorkspace, 'record.seq <= own.last', isVisible('shown')].join(' and ')
+  const where = [...conditions, ...within, 'record.seq <= own.last', isVisible('shown')].join(' and ')
   const id = value(session)
   return `
     with recursive own (sid, id, parent, base, last) as (

@@ -19,10 +19,10 @@ export function encodeAppend(append: Append) {
 
 /** A session as the function `create_session` takes it. */
 export function encodeNew(created: NewSession) {
-  const { session, parent, base, owner, blobs, entry } = created
+  const { session, parent, base, owner, blobs, entry, tenant } = created
   const { handle, key, parent: startedBy } = entry.meta
   return {
-    ...{ session, parent, base, owner, handle, key },
+    ...{ session, parent, base, owner, handle, key, tenant },
     startedFor: parent === null ? startedBy : undefined,
     ...encodeColumns(session, created, base),
     ...(blobs.length > 0 && { blobs }),

@@ -66,21 +66,24 @@ export function createTokenRows({
   write,
 }: Database): Pick<Store, 'addToken' | 'tokens' | 'removeToken' | 'touchToken' | 'workspaceTrust'> {
   return {
-    addToken: ({ id, hash, name, role, session, createdAt, createdBy, expiresAt, lastUsedAt }) =>
+    addToken: ({ id, hash, name, role, session, createdAt, createdBy, expiresAt, lastUsedAt, tenant = null }) =>
       attempt(async () => {
         await write(
-          `insert into @token (id, hash, name, role, session, created_at, created_by, expires_at, last_used_at)
-          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-          [id, hash, name, role, session, createdAt, createdBy, expiresAt, lastUsedAt],
+          `insert into @token (id, hash, name, role, session, created_at, created_by, expires_at, last_used_at, tenant)
+          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+          [id, hash, name, role, session, createdAt, createdBy, expiresAt, lastUsedAt, tenant],
         )
         return done
       }),
     async tokens() {
       const rows = await read(
         `select id, hash, name, role, session, created_at as "createdAt", created_by as "createdBy",
-          expires_at as "expiresAt", last_used_at as "lastUsedAt" from @token order by created_at, added`,
+          expires_at as "expiresAt", last_used_at as "lastUsedAt", tenant from @token order by created_at, added`,
       )
-      return rows.map((row) => ({ ...row }) as StoredToken) // its columns
+      return rows.map(({ tenant, ...row }) => {
+        const token = { ...row, ...(tenant !== null && { tenant }) }
+        return token as StoredToken // its columns
+      })
     },
     removeToken: (id) =>
       attempt(async () => ok((await write('delete from @token where id = $1 returning id', [id])).length > 0)),

@@ -1,0 +1,236 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeNews } from '@holdfast/client'
+import { commandTypes, orThrow, type TokenRole } from '@holdfast/protocol'
+import { type PostgresServer, startPostgres } from '@holdfast/testkit/postgres'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eachCommand } from '../../core/src/testing/each-command.ts'
+import { open } from './open.ts'
+import { openServer } from './server/index.ts'
+import { routes } from './server/routes/routes.ts'
+import { createTransfer } from './server-transfer.ts'
+
+let home = ''
+let database: PostgresServer
+beforeAll(async () => {
+  home = await realpath(await mkdtemp(join(tmpdir(), 'hf-tenants-')))
+  database = await startPostgres()
+})
+afterAll(async () => {
+  await database.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+const roles: readonly TokenRole[] = ['viewer', 'driver', 'admin']
+const rank = { viewer: 0, driver: 1, admin: 2 } as const
+
+type Asked = { readonly method?: string; readonly body?: unknown; readonly bytes?: Uint8Array }
+
+/** Opens a server with a token of each role of two tenants. */
+async function openShared(store: string) {
+  const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
+  const holdfast = orThrow(await open({ environment, store, model: 'demo/agent' }))
+  const server = orThrow(
+    await openServer({
+      ...{ host: '127.0.0.1', port: 0, version: '1', now: Date.now, pageDir: null, onProblem: () => undefined },
+      ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast), tokens: [] },
+      ...{ storedTokens: holdfast.liveTokens, tenants: holdfast.tenants, spending: holdfast.spendingCaps },
+      ...{ paths: holdfast.paths, rateLimit: null },
+      tools: { list: async () => ({ ok: true, value: [] }) as never }, // only who may call it matters
+    }),
+  )
+  const createTokens = async (tenant: string) => {
+    const made = await Promise.all(
+      roles.map(async (role) => {
+        const created = orThrow(await holdfast.liveTokens.create({ name: `${tenant} ${role}`, role, tenant }))
+        return [role, created] as const
+      }),
+    )
+    const tokens = new Map(made)
+    const as =
+      (role: TokenRole) =>
+      async (path: string, { method = 'GET', body, bytes }: Asked = {}) => {
+        const headers = { authorization: `Bearer ${tokens.get(role)?.secret}`, 'content-type': 'application/json' }
+        const sent = bytes ?? (body === undefined ? undefined : JSON.stringify(body))
+        const answer = await fetch(`${server.url}${path}`, { method, headers, ...(sent && { body: sent }) })
+        const text = await answer.text()
+        return { status: answer.status, text, json: text.startsWith('{') ? JSON.parse(text) : null }
+      }
+    return { as, idOf: (role: TokenRole) => tokens.get(role)?.id ?? '', tokens }
+  }
+  const [acme, other] = [await createTokens('acme'), await createTokens('other')]
+  return {
+    ...{ holdfast, server, acme, other },
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await holdfast.close()
+    },
+  }
+}
+
+const hidden = 'Zebra plans'
+
+/** Fills the tenant `acme`: a session with a key and a file, one in the trash, and a share link. */
+async function fill({ acme }: Awaited<ReturnType<typeof openShared>>) {
+  const admin = acme.as('admin')
+  const start = (body: object) => admin('/v1/sessions', { method: 'POST', body: { workdir: home, ...body } })
+  const file = (await admin('/v1/blobs?name=zebra.txt', { method: 'POST', bytes: Buffer.from('zebra') })).json.file
+  const content = [{ type: 'text', text: 'Hide the zebra' }, file]
+  const started = await start({ title: hidden, key: 'plans', messages: [{ role: 'user', content }] })
+  const { id, handle } = started.json.session
+  const trashed = (await start({ title: `${hidden} old` })).json.session.id
+  await admin(`/v1/sessions/${trashed}?force=true`, { method: 'DELETE' })
+  const shared = await admin(`/v1/sessions/${id}/share`, { method: 'POST', body: {} })
+  return { id, handle, trashed, file, shared: shared.json.token.id as string }
+}
+
+const queryOf: Readonly<Record<string, string>> = {
+  '/v1/search': '?q=zebra',
+  '/v1/find': '?key=plans',
+  '/v1/sessions/:id/file': '?path=a.txt',
+  '/v1/tools': '?workdir=/',
+  '/v1/folders': '?text=/none',
+}
+const bodyOf: Readonly<Record<string, unknown>> = {
+  '/v1/sessions/:id/commands': { type: 'rename', title: 'Mine' },
+  '/v1/sessions/:id/attachments/:attachment/handover': { client: 'tab-2' },
+  '/v1/prune': { olderThan: '1m' },
+  '/v1/tokens': { name: 'more', role: 'viewer' },
+}
+
+describe.each(['memory', 'postgres'] as const)('tenants on a %s store', (kind) => {
+  const openHere = () =>
+    openShared(
+      kind === 'memory'
+        ? 'memory:'
+        : `${database.url(`tenants_${Math.random()}`.replace('.', ''))}&durability=unchecked`,
+    )
+
+  it('see nothing of each other through any route, and change nothing', { timeout: 120_000 }, async () => {
+    await using shared = await openHere()
+    const secret = await fill(shared)
+    const admin = shared.acme.as('admin')
+    const before = [await admin(`/v1/sessions/${secret.id}`), await admin('/v1/trash'), await admin('/v1/tokens')]
+    const seen: string[] = []
+    for (const role of roles)
+      for (const { method, path, access } of routes) {
+        // Streams have a test of their own.
+        if (access.role === 'open' || path === '/v1/events' || path === '/v1/stream') continue
+        for (const name of [secret.id, secret.handle, secret.id.slice(0, -1), secret.trashed]) {
+          const route = path
+            .replace(':id', name)
+            .replace(':hash', secret.file.blob)
+            .replace(':token', shared.acme.idOf('viewer'))
+            .replace(':attachment', 'tab-1')
+          const body = method === 'POST' && path !== '/v1/blobs' ? { body: bodyOf[path] ?? {} } : {}
+          const answer = await shared.other.as(role)(`${route}${queryOf[path] ?? ''}`, { method, ...body })
+          const what = `${role}: ${method} ${path}`
+          const may = rank[role] >= rank[access.role] && !access.isOfServer
+          if (!may) expect([what, answer.status, answer.json?.error?.code]).toEqual([what, 403, 'not_driver'])
+          else if (path.includes(':id'))
+            expect([what, answer.status, answer.json?.error?.code]).toEqual([what, 404, 'session_not_found'])
+          else expect([what, answer.status === 401 || answer.status >= 500]).toEqual([what, false])
+          const told = answer.text.replaceAll(name, '').replaceAll(shared.acme.idOf('viewer'), '')
+          for (const word of [hidden, secret.id, secret.trashed, secret.shared, 'acme'])
+            expect([what, told.includes(word)]).toEqual([what, false])
+          if (may) seen.push(what)
+          if (!path.includes(':id')) break
+        }
+      }
+    expect(seen.length).toBeGreaterThan(80)
+    const after = [await admin(`/v1/sessions/${secret.id}`), await admin('/v1/trash'), await admin('/v1/tokens')]
+    expect(after.map(({ json }) => json)).toEqual(before.map(({ json }) => json))
+  })
+
+  it('send no command to a session of another', { timeout: 120_000 }, async () => {
+    await using shared = await openHere()
+    const { id } = await fill(shared)
+    const before = (await shared.acme.as('admin')(`/v1/sessions/${id}`)).json.seq
+    for (const type of commandTypes) {
+      const body = eachCommand[type]
+      const answer = await shared.other.as('admin')(`/v1/sessions/${id}/commands`, { method: 'POST', body })
+      expect([type, ['session_not_found', 'not_driver'].includes(answer.json.error.code)]).toEqual([type, true])
+    }
+    expect((await shared.acme.as('admin')(`/v1/sessions/${id}`)).json.seq).toBe(before)
+  })
+
+  it('get only their own news', async () => {
+    await using shared = await openHere()
+    const { id } = await fill(shared)
+    const authorization = `Bearer ${shared.other.tokens.get('viewer')?.secret}`
+    const answer = await fetch(`${shared.server.url}/v1/events`, { headers: { authorization } })
+    const rename = { method: 'POST', body: { type: 'rename', title: 'Changed' } }
+    const own = (await shared.other.as('driver')('/v1/sessions', { method: 'POST', body: { workdir: home } })).json
+    const heard = new Set<string>()
+    await shared.acme.as('driver')(`/v1/sessions/${id}/commands`, rename)
+    await shared.other.as('driver')(`/v1/sessions/${own.session.id}/commands`, rename)
+    for await (const news of decodeNews(answer.body ?? new ReadableStream())) {
+      heard.add(JSON.stringify(news))
+      if (news.type === 'session.changed' && news.session.title === 'Changed') break
+    }
+    expect([...heard].filter((news) => news.includes(id))).toEqual([])
+    expect([...heard].some((news) => news.includes(own.session.id))).toBe(true)
+  })
+
+  it('use the same key, and name no file that only another stored', async () => {
+    await using shared = await openHere()
+    const { id, file } = await fill(shared)
+    const driver = shared.other.as('driver')
+    const start = (more: object) => driver('/v1/sessions', { method: 'POST', body: { workdir: home, ...more } })
+    const started = await start({ key: 'plans' })
+    expect([started.status, started.json.session.id === id]).toEqual([201, false])
+    expect((await driver('/v1/find?key=plans')).json.session.id).toBe(started.json.session.id)
+    const messages = [{ role: 'user', content: [file] }]
+    expect((await start({ messages })).json.error.code).toBe('blob_not_found')
+    const prompt = { method: 'POST', body: { type: 'sendPrompt', content: [file] } }
+    const path = `/v1/sessions/${started.json.session.id}/commands`
+    expect((await driver(path, prompt)).json.error.code).toBe('blob_not_found')
+    await driver('/v1/blobs?name=mine.txt', { method: 'POST', bytes: Buffer.from('zebra') })
+    expect((await driver(path, prompt)).status).toBe(202)
+    expect((await start({ messages })).status).toBe(201)
+  })
+
+  it('manage only their own tokens, and keep those of others when they delete', async () => {
+    await using shared = await openHere()
+    const { shared: link } = await fill(shared)
+    const admin = shared.other.as('admin')
+    const create = (more: object) =>
+      admin('/v1/tokens', { method: 'POST', body: { name: 'x', role: 'viewer', ...more } })
+    expect((await create({})).json.tenant).toBe('other')
+    expect((await create({ tenant: 'acme' })).json.error.code).toBe('not_driver')
+    const names = (await admin('/v1/tokens')).json.tokens.map(({ tenant }: { tenant: string }) => tenant)
+    expect(new Set(names)).toEqual(new Set(['other']))
+    const revoked = await admin(`/v1/tokens/${shared.acme.idOf('admin')}`, { method: 'DELETE' })
+    expect(revoked.json.error.code).toBe('not_found')
+    const own = await admin('/v1/sessions', { method: 'POST', body: { workdir: home, title: 'Gone' } })
+    const purged = await admin(`/v1/sessions/${own.json.session.id}/purge`, { method: 'POST', body: { force: true } })
+    expect(purged.json.count).toBe(1)
+    const kept = (await shared.holdfast.liveTokens.list()) as { readonly value: readonly { readonly id: string }[] } // it is ok
+    expect(kept.value.map(({ id }) => id)).toContain(link)
+    expect((await admin('/v1/access')).json).toMatchObject({ role: 'admin', tenant: 'other' })
+  })
+})
+
+it('are refused by a store that keeps none apart, and by a server without them', async () => {
+  const environment = { HOLDFAST_HOME: await mkdtemp(join(home, 'sqlite-')) }
+  const sqlite = orThrow(await open({ environment, model: 'demo/agent' }))
+  expect(sqlite.tenants).toBeNull()
+  expect(await sqlite.liveTokens.create({ name: 'a', role: 'viewer', tenant: 'acme' })).toMatchObject({
+    ...{ ok: false, fault: { code: 'bad_request' } },
+  })
+  await sqlite.close()
+
+  const memory = orThrow(await open({ environment, store: 'memory:', model: 'demo/agent' }))
+  const { secret } = orThrow(await memory.liveTokens.create({ name: 'a', role: 'admin', tenant: 'acme' }))
+  const server = orThrow(
+    await openServer({
+      ...{ host: '127.0.0.1', port: 0, version: '1', now: Date.now, pageDir: null, onProblem: () => undefined },
+      ...{ sessions: memory.handles, tokens: [], storedTokens: memory.liveTokens },
+    }),
+  )
+  const answer = await fetch(`${server.url}/v1/sessions`, { headers: { authorization: `Bearer ${secret}` } })
+  expect(answer.status).toBe(401)
+  await server.close()
+  await memory.close()
+})

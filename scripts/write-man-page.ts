@@ -34,6 +34,7 @@ export function renderManPage(): string {
     '.SH ENVIRONMENT',
     ...definition('HOLDFAST_HOME', 'Puts data, state and config into one directory.'),
     ...definition('HOLDFAST_STORE', 'The store: sqlite:PATH, jsonl:DIR or postgres://…'),
+    ...definition('HOLDFAST_BLOBS', 'Where a PostgreSQL store keeps new files: s3://BUCKET/PREFIX'),
     ...definition('HOLDFAST_PAGER, PAGER', 'The pager for long output; cat for none.'),
     ...definition('NO_COLOR, FORCE_COLOR', 'Turn colour off, or on.'),
   ].join('\n')}\n`

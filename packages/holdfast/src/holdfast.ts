@@ -41,7 +41,7 @@ import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import type { RateLimit } from './system/config/config.ts'
 import { safeFileName } from './system/files/safe-file-name.ts'
-import type { Home } from './system/home.ts'
+import type { Environment, Home } from './system/home.ts'
 import type { LiveTokens } from './tokens/live-tokens.ts'
 import { createExportSource, exportSession } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
@@ -79,6 +79,7 @@ export interface Holdfast extends HoldfastMethods, StoredSessions, Admin {
 type HoldfastParts = {
   readonly location: StoreLocation
   readonly home: Home
+  readonly environment: Environment
   /** Lets a thread write to the store; null if it cannot. */
   readonly openWriterPort: OpenWriterPort | null
   readonly permissions: PermissionRules
@@ -114,6 +115,7 @@ export function createHoldfast(
   {
     location,
     home,
+    environment,
     openWriterPort,
     permissions,
     trust,
@@ -129,7 +131,7 @@ export function createHoldfast(
   close: () => Promise<void>,
 ): ServedHoldfast {
   const sessions = createLocalSessions(registry)
-  const { admin, close: closeAdmin } = createAdmin(location, registry.deps.clock.now)
+  const { admin, close: closeAdmin } = createAdmin(location, registry.deps.clock.now, environment)
   const exportPieces = createExport(registry)
   const stored = createStoredSessions({ registry, location, home })
   const common = createHoldfastMethods(sessions, {

@@ -14,7 +14,10 @@ type Rule = readonly [isRight: (value: unknown) => boolean, sentence: string]
 /** What each option must be. Null: the part that reads the option checks it. */
 const rules: Readonly<Record<keyof OpenOptions, Rule | null>> = {
   store: [(value) => isText(value) || isObject(value), 'must be a store URL, such as sqlite:PATH, or a Store.'],
-  blobs: [(value) => hasMethods(value, 'open'), 'must be a Blobs, such as openFileBlobs of holdfast/store returns.'],
+  blobs: [
+    (value) => isText(value) || hasMethods(value, 'open'),
+    'must be a Blobs, such as openFileBlobs of holdfast/store returns, or s3://BUCKET/PREFIX.',
+  ],
   mirror: [isText, 'must be the path of a directory.'],
   node: [isObject, 'must be an object, such as { url: "http://10.0.0.7:4821" }.'],
   environment: [isObject, 'must be an object of environment variables.'],

@@ -86,8 +86,11 @@ export type OpenOptions = ConfigOptions & {
    * own, which is closed with Holdfast.
    */
   readonly store?: string | Store | undefined
-  /** The files of a store of your own; by default in memory, so that they end with the process. */
-  readonly blobs?: Blobs | undefined
+  /**
+   * The files of a store of your own; by default in memory, so that they end with the process. Or `s3://BUCKET/PREFIX`, where
+   * a PostgreSQL store keeps new files; by default `HOLDFAST_BLOBS`, else in the database.
+   */
+  readonly blobs?: Blobs | string | undefined
   /** A directory where each session of the SQLite store is also written to a plain file, within a second. */
   readonly mirror?: string | undefined
   /** How this process takes part in a cluster, which only a PostgreSQL store has: its URL, and the folders it serves. */
@@ -215,6 +218,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     registry,
     location,
     home,
+    environment,
     openWriterPort,
     permissions,
     trust,
@@ -246,7 +250,15 @@ async function openStoreAndNode(
   const url = given ?? storeOf(environment)
   const isCluster = typeof url === 'string' && isPostgresUrl(url)
   const [opening, listening] = await Promise.allSettled([
-    openStorage({ store: url, blobs: own, mirror, home, onProblem, checked }),
+    openStorage({
+      store: url,
+      blobs: own,
+      mirror,
+      environment,
+      home,
+      onProblem,
+      checked,
+    }),
     checked.then(() => (isCluster ? null : openSocket(home.stateDir, wallClock.now()))),
   ])
   if (listening.status === 'fulfilled') opened.defer(() => listening.value?.close())

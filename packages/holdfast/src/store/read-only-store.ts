@@ -5,6 +5,7 @@ import type {
   Drafts,
   Leases,
   Log,
+  NodeRow,
   ReadRecord,
   Search,
   Snapshots,
@@ -12,7 +13,7 @@ import type {
   StoredSnapshot,
   StoredToken,
 } from '@holdfast/core/ports'
-import type { Seq, SessionId, Trust } from '@holdfast/protocol'
+import type { Seq, SessionId, Stats, Trust } from '@holdfast/protocol'
 
 /** A session in a store, listed or not. */
 export type StoreSession = {
@@ -28,6 +29,8 @@ export type StoreSession = {
   /** Its row; null if it is purged or the row is unreadable. */
   readonly entry: CatalogueEntry | null
   readonly isPurged: boolean
+  /** The tenant it belongs to; absent for one of the server itself. */
+  readonly tenant?: string | undefined
 }
 
 /** The number of a session's records of one type on one UTC day, such as `2026-01-31`. */
@@ -60,8 +63,15 @@ export interface ReadOnlyStore
   caps(): Promise<readonly StoredCap[]>
   /** Returns the snapshot of any fold version, or `damaged` if its checksum does not match. */
   snapshotOf(session: SessionId): Promise<StoredSnapshot | 'damaged' | null>
+  /** Returns the nodes that are alive, in a store that knows it; otherwise their sockets have to be asked. */
+  liveNodes?(): Promise<readonly NodeRow[]>
+  /** Returns how large it is, in a store whose size is not that of files here. */
+  measure?(): Promise<StoreSizes>
   close(): Promise<void>
 }
+
+/** How many bytes a store uses: for records, for what is derived from them, and for blobs. */
+export type StoreSizes = Omit<Stats['store'], 'records'>
 
 const pageSize = 500
 

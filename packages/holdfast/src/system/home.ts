@@ -42,3 +42,6 @@ export function findHome(environment: Environment): Home {
 
 /** Returns the store set by `HOLDFAST_STORE`; empty counts as unset. */
 export const storeOf = (environment: Environment): string | undefined => environment['HOLDFAST_STORE'] || undefined
+
+/** Returns the place for files set by `HOLDFAST_BLOBS`; empty counts as unset. */
+export const blobsOf = (environment: Environment): string | undefined => environment['HOLDFAST_BLOBS'] || undefined

@@ -1,3 +1,4 @@
+export { type FakeS3, startFakeS3 } from './fake-s3.ts'
 export { openPooler, type Pooler } from './pooler.ts'
 export {
   type PostgresServer,

@@ -3,10 +3,14 @@ import { type Fault, fault, HoldfastError, ok, type Result, refuse } from '@hold
 import { temporaryPath } from '../../store/disk.ts'
 import { type Finding, isSameFinding, isWrong, severities } from '../../store/finding.ts'
 import { adminOf, findOpenFault } from '../../store/open/admin-of.ts'
+import { openBlobsToRead } from '../../store/open/open-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
-import type { DiskLocation } from '../../store/open/store-location.ts'
+import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
+import type { PostgresLocation } from '../../store/postgres/connect/postgres-url.ts'
 import { faultOf } from '../../store/storage-fault.ts'
+import type { Environment } from '../../system/home.ts'
 import { type CheckResult, checkAll, hasUnreadableNodes, removeFiles, unreadable } from './check-all.ts'
+import { checkRows } from './check-rows.ts'
 import { createQuarantine, repair } from './repair-store.ts'
 
 /** The result of a check of a store. */
@@ -35,11 +39,14 @@ type CheckOptions = {
   /** Repairs what can be repaired. Refused while another process has the store open. */
   readonly repair?: boolean | undefined
   readonly now?: (() => number) | undefined
+  /** Has the keys of a place for files. */
+  readonly environment?: Environment | undefined
 }
 
 /** Checks a store; with `repair` repairs what it can and checks again. Faults: not_found, session_locked, storage_error. */
-export async function check(location: DiskLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
+export async function check(location: SavedLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
   const { now = Date.now } = options
+  if (location.kind === 'postgres') return checkDatabase(location, options)
   if (!existsSync(location.path)) {
     const opened = await openReadOnlyStore(location)
     if (!opened.ok) return opened // it names the copy of a store that lost its file
@@ -55,6 +62,32 @@ export async function check(location: DiskLocation, options: CheckOptions = {}):
   } catch (cause) {
     return refuse(cause instanceof HoldfastError ? cause.toFault() : faultOf(cause, location.path))
   }
+}
+
+/** Checks a store in a database. Its rows are repaired by nobody here: the database keeps them whole, and a backup has them. */
+async function checkDatabase(
+  location: PostgresLocation,
+  { repair: isRepair = false, environment }: CheckOptions,
+): Promise<Result<StoreReport>> {
+  if (isRepair) return refuse(noRepair(location))
+  const opened = await openReadOnlyStore(location)
+  if (!opened.ok) return opened
+  const source = opened.value
+  if (source === null) return refuse(fault('not_found', `There is no store ${location.url}.`, { store: location.url }))
+  try {
+    await using blobs = await openBlobsToRead(location, environment)
+    return ok(createReport(location, await checkRows(source, blobs), null))
+  } catch (cause) {
+    if (cause instanceof HoldfastError) return refuse(cause.toFault())
+    throw cause
+  } finally {
+    await source.close()
+  }
+}
+
+const noRepair = ({ url }: PostgresLocation) => {
+  const message = `doctor checks ${url}, but cannot repair a database. Restore a backup, such as one of pg_dump.`
+  return fault('bad_request', message, { store: url })
 }
 
 /**
@@ -103,7 +136,7 @@ async function findUse(location: DiskLocation): Promise<Fault | null> {
   }
 }
 
-function createReport(location: DiskLocation, before: CheckResult, repaired: RepairResult | null): StoreReport {
+function createReport(location: SavedLocation, before: CheckResult, repaired: RepairResult | null): StoreReport {
   const after = repaired?.checked ?? null
   const isLeft = (finding: Finding) => after?.findings.some((one) => isSameFinding(one, finding)) ?? true
   const old = before.findings.map((finding) => ({ ...finding, repaired: isWrong(finding) && !isLeft(finding) }))

@@ -13,7 +13,8 @@ export type HomeOptions = {
   readonly environment?: Environment | undefined
 }
 
-const homeOf = (environment: Environment = process.env) => findHome(environment)
+const environmentOf = (environment: Environment = process.env) => environment
+const homeOf = (environment?: Environment) => findHome(environmentOf(environment))
 const parseLocation = (url: string, environment?: Environment) => orThrow(parseDiskUrl(url, homeOf(environment)))
 
 /** Which store to copy, and where to. */
@@ -35,7 +36,7 @@ export async function migrateStore(options: MigrateStoreOptions): Promise<Migrat
   const { environment, onProblem = warn, ...more } = options
   const home = homeOf(environment)
   const [from, to] = [orThrow(parseSavedUrl(options.from, home)), orThrow(parseSavedUrl(options.to, home))]
-  return orThrow(await migrate({ ...more, from, to, onProblem }))
+  return orThrow(await migrate({ ...more, from, to, onProblem, environment: environmentOf(environment) }))
 }
 
 /** Which store to check, and whether to repair it. */
@@ -47,7 +48,10 @@ export type CheckStoreOptions = HomeOptions & {
 /** Checks a store on a thread of its own; with `repair` repairs what can be repaired. */
 export async function checkStore(url: string, options: CheckStoreOptions = {}): Promise<StoreReport> {
   const { repair = false, environment } = options
-  return orThrow(await runJobThread<'check'>({ type: 'check', location: parseLocation(url, environment), repair }))
+  const location = orThrow(parseSavedUrl(url, homeOf(environment)))
+  return orThrow(
+    await runJobThread<'check'>({ type: 'check', location, repair, environment: { ...environmentOf(environment) } }),
+  )
 }
 
 /** Copies the current state of a store on a thread of its own, also while others write to it. */

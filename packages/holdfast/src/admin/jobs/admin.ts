@@ -10,7 +10,13 @@ import {
   type Stats,
   StatsOptions,
 } from '@holdfast/protocol'
-import { type DiskLocation, notOnDisk, type StoreLocation } from '../../store/open/store-location.ts'
+import {
+  type DiskLocation,
+  notOnDisk,
+  type SavedLocation,
+  type StoreLocation,
+} from '../../store/open/store-location.ts'
+import type { Environment } from '../../system/home.ts'
 import { findScript, startThread } from '../../system/start-thread.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
@@ -31,10 +37,11 @@ const daysDefault = 30
 const daysMax = 3660
 
 /** Creates the admin jobs of a store. `close` stops jobs that only read, and waits for jobs that write. */
-export function createAdmin(location: StoreLocation, now: () => number) {
+export function createAdmin(location: StoreLocation, now: () => number, environment: Environment) {
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
-  const onDisk = () => orThrow(requireDisk(location))
+  const saved = () => orThrow(requireSaved(location))
+  const onDisk = () => orThrow(requireDisk(saved()))
 
   async function track<Value>(work: Promise<Result<Value>>): Promise<Value> {
     running.add(work)
@@ -44,7 +51,7 @@ export function createAdmin(location: StoreLocation, now: () => number) {
   let counting: Promise<Stats> | null = null
   const count = (): Promise<Stats> => {
     counting ??= track(
-      runJobThread<'stats'>({ type: 'stats', location: onDisk(), days: daysMax, nowMs: now() }, closing.signal),
+      runJobThread<'stats'>({ type: 'stats', location: saved(), days: daysMax, nowMs: now() }, closing.signal),
     ).finally(() => {
       counting = null
     })
@@ -57,7 +64,10 @@ export function createAdmin(location: StoreLocation, now: () => number) {
       return limitDays(await count(), { days, nowMs: now() })
     },
     backup: async (to) => track(runJobThread<'backup'>({ type: 'backup', location: onDisk(), to })),
-    doctor: async () => track(runJobThread<'check'>({ type: 'check', location: onDisk() }, closing.signal)),
+    doctor: async () =>
+      track(
+        runJobThread<'check'>({ type: 'check', location: saved(), environment: { ...environment } }, closing.signal),
+      ),
   }
 
   return {
@@ -69,8 +79,10 @@ export function createAdmin(location: StoreLocation, now: () => number) {
   }
 }
 
-function requireDisk(location: StoreLocation): Result<DiskLocation> {
-  if (location.kind === 'postgres') return refuse(notOnDisk(location))
+const requireDisk = (location: SavedLocation): Result<DiskLocation> =>
+  location.kind === 'postgres' ? refuse(notOnDisk(location)) : ok(location)
+
+function requireSaved(location: StoreLocation): Result<SavedLocation> {
   if (location.kind !== 'memory' && location.kind !== 'own') return ok(location)
   const what =
     location.kind === 'memory' ? 'A memory: store has no files.' : 'Holdfast does not know the files of your own store.'

@@ -8,6 +8,7 @@ import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { SavedLocation } from '../../store/open/store-location.ts'
 import { placeholderMeta } from '../../store/placeholder-meta.ts'
 import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
+import type { Environment } from '../../system/home.ts'
 import type { MigrationProgress } from './migrate-store.ts'
 
 /** Owns a session of the target while it is copied. It has no socket, so any later process may take over. */
@@ -41,8 +42,8 @@ export async function copySession(session: StoreSession, from: number | null, de
     const blobs = [...new Set(records.flatMap(({ record }) => blobsOf(record.event)))]
     for (const hash of blobs) await copyBlob(hash, deps)
     if (isNew) {
-      const { parent } = session
-      orThrow(await target.create({ session: id, parent, base, owner: migrationOwner, records, entry, blobs }))
+      const { parent, tenant } = session
+      orThrow(await target.create({ session: id, parent, base, owner: migrationOwner, records, entry, blobs, tenant }))
     } else {
       const change = { records, entry, blobs, clearDraft: false, trust: [] }
       orThrow(await target.append({ session: id, after, epoch, ...change }))
@@ -108,12 +109,13 @@ type VerifyBlobsDeps = Pick<CopyDeps, 'source' | 'onBlob'> & {
   readonly refused: ReadonlyMap<SessionId, string>
   readonly to: SavedLocation
   readonly signal: AbortSignal | undefined
+  readonly environment: Environment | undefined
 }
 
 /** Hashes the blobs of copied records, and copies missing or damaged ones again. Returns those the source has lost. */
 export async function verifyBlobs(deps: VerifyBlobsDeps): Promise<readonly BlobHash[]> {
-  const { source, sourceBlobs, refused, to, onBlob, signal } = deps
-  await using target = await openBlobsToRead(to)
+  const { source, sourceBlobs, refused, to, onBlob, signal, environment } = deps
+  await using target = await openBlobsToRead(to, environment)
   const checked = new Set<BlobHash>()
   const missing: BlobHash[] = []
 
@@ -121,7 +123,7 @@ export async function verifyBlobs(deps: VerifyBlobsDeps): Promise<readonly BlobH
     if (await target.isWhole(hash)) return
     const bytes = (await sourceBlobs.isWhole(hash)) ? await sourceBlobs.open(hash) : null
     if (bytes === null) return void missing.push(hash)
-    await using blobs = await openBlobsToWrite(to)
+    await using blobs = await openBlobsToWrite(to, environment)
     onBlob(orThrow(await blobs.put(bytes)).bytes)
   }
 
@@ -161,6 +163,7 @@ function findDifference(session: StoreSession, copy: StoreSession): string | nul
   if (copy.parent !== session.parent || copy.base !== session.base) return 'it has another parent'
   if (copy.isPurged !== session.isPurged) return 'it is not purged as in the source'
   if (copy.trashedAt !== session.trashedAt) return 'it is not in the trash as in the source'
+  if (copy.tenant !== session.tenant) return 'it has another tenant'
   if (copy.owner !== null) return `it is still owned by ${copy.owner}`
   return isDeepStrictEqual(copy.entry, session.entry) ? null : 'its catalogue row differs'
 }

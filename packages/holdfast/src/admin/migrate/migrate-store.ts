@@ -6,8 +6,9 @@ import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskStore, openSavedStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
 import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
+import type { Environment } from '../../system/home.ts'
 import { type CopyDeps, copySession, findCommonHead, verifyBlobs, verifyRecords } from './copy-session.ts'
-import { copySpending, copyTokens, removeTemporaryStores, writeTrusts } from './target-files.ts'
+import { copySpending, copyTokens, findTenant, removeTemporaryStores, writeTrusts } from './target-files.ts'
 
 /** How far a migration is. */
 export type MigrationProgress = {
@@ -48,6 +49,8 @@ export type MigrateDeps = {
   readonly from: SavedLocation
   readonly to: SavedLocation
   readonly onProblem: OnProblem
+  /** Has the keys of a place for files. */
+  readonly environment?: Environment | undefined
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -69,6 +72,8 @@ export async function migrate(deps: MigrateDeps): Promise<Result<Migration>> {
   try {
     const inUse = await findBusyFault(from, source)
     if (inUse !== null) return refuse(inUse)
+    const shown = isOnDisk(to) ? await findTenant(from.url, source) : null
+    if (shown !== null) return refuse(shown)
     const foreign = await findForeignSession(to, source)
     if (foreign !== null) return refuse(foreign)
     return ok(await copyAll(source, deps))
@@ -101,18 +106,18 @@ async function findForeignSession(to: SavedLocation, source: ReadOnlyStore): Pro
 type Count = { copied: number; kept: number; blobs: number; blobBytes: number }
 
 async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migration> {
-  const { from, to, onProblem, onProgress, signal } = deps
+  const { from, to, onProblem, onProgress, signal, environment } = deps
   const refused = new Map<SessionId, string>()
   const count: Count = { copied: 0, kept: 0, blobs: 0, blobBytes: 0 }
   let records = 0
-  await using sourceBlobs = await openBlobsToRead(from)
+  await using sourceBlobs = await openBlobsToRead(from, environment)
   const onBlob = (bytes: number) => {
     count.blobs += 1
     count.blobBytes += bytes
   }
   if (isOnDisk(to)) await removeTemporaryStores(to)
   const before = orThrow(await openReadOnlyStore(to))
-  const opened = orThrow(await openSavedStore(to, onProblem))
+  const opened = orThrow(await openSavedStore(to, onProblem, environment))
   try {
     const copy: CopyDeps = {
       ...{ source, sourceBlobs, target: opened.store, targetBlobs: opened.blobs },
@@ -139,7 +144,7 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
   }
   await writeTrusts(to, await source.trusts())
   const verified = await verifyRecords(source, to, refused, onProgress, signal)
-  const missingBlobs = await verifyBlobs({ source, sourceBlobs, refused, to, onBlob, signal })
+  const missingBlobs = await verifyBlobs({ source, sourceBlobs, refused, to, onBlob, signal, environment })
   return {
     ...{ from: from.url, to: to.url, ...count, records: verified, missingBlobs },
     refused: [...refused].map(([session, why]) => ({ session, why })),

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Store } from '@holdfast/core/ports'
-import { addTrust, orThrow, type Trust } from '@holdfast/protocol'
+import { addTrust, type Fault, fault, orThrow, type Trust } from '@holdfast/protocol'
 import { listNames } from '../../store/finding.ts'
 import { lockDirectory } from '../../store/jsonl/files/directory-lock.ts'
 import { createJsonlPaths } from '../../store/jsonl/files/layout.ts'
 import { readJsonIfExists, replaceFile } from '../../store/jsonl/files/replace-file.ts'
 import { scopeKey } from '../../store/ledger.ts'
 import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
-import type { ReadOnlyStore, WorkspaceTrust } from '../../store/read-only-store.ts'
+import { everySession, type ReadOnlyStore, type WorkspaceTrust } from '../../store/read-only-store.ts'
 import { openForWriting } from '../../store/sqlite/files/database-file.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { wallClock } from '../../system/wall-clock.ts'
@@ -94,4 +94,15 @@ export async function copySpending(
     if ((await target.listSpending(day, 1)).total.calls > 0) continue
     for (const charge of ofDay) orThrow(await target.addCharge(charge))
   }
+}
+
+/** Returns a fault if the source keeps tenants apart: a target that does not would show everything to everyone. */
+export async function findTenant(url: string, source: ReadOnlyStore): Promise<Fault | null> {
+  const refusal = (tenant: string) => {
+    const message = `${url} keeps tenants apart, such as ${tenant}. Only a postgres:// store can do so.`
+    return fault('bad_request', message, { store: url, tenant })
+  }
+  for (const { tenant } of await source.tokens()) if (tenant !== undefined) return refusal(tenant)
+  for await (const { tenant } of everySession(source)) if (tenant !== undefined) return refusal(tenant)
+  return null
 }

@@ -1,18 +1,28 @@
 import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { dayMs, fault, HoldfastError, ok, type Result, refuse, type Stats, type Tally } from '@holdfast/protocol'
+import {
+  dayMs,
+  fault,
+  HoldfastError,
+  invariant,
+  ok,
+  type Result,
+  refuse,
+  type Stats,
+  type Tally,
+} from '@holdfast/protocol'
 import { createJsonlPaths, findLogs } from '../../store/jsonl/files/layout.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
-import type { DiskLocation } from '../../store/open/store-location.ts'
-import { everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
+import { everySession, type ReadOnlyStore, type StoreSizes } from '../../store/read-only-store.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { countSession, createSums, type Sum, toTally } from './count-session.ts'
 
 type CountOptions = { readonly days: number; readonly nowMs: number }
 
 /** Counts a whole store page by page. Reads only; purged sessions do not count. */
-export async function countStore(location: DiskLocation, options: CountOptions): Promise<Result<Stats>> {
+export async function countStore(location: SavedLocation, options: CountOptions): Promise<Result<Stats>> {
   const opened = await openReadOnlyStore(location)
   if (!opened.ok) return opened
   const source = opened.value
@@ -33,7 +43,7 @@ export function limitDays(stats: Stats, { days, nowMs }: CountOptions): Stats {
   return { ...stats, days: stats.days.filter(({ day }) => day >= first) }
 }
 
-async function count(source: ReadOnlyStore, location: DiskLocation): Promise<Stats> {
+async function count(source: ReadOnlyStore, location: SavedLocation): Promise<Stats> {
   const sums = createSums()
   const sessions = { listed: 0, pinned: 0, trashed: 0, unspoken: 0 }
   const inWorkspace = new Map<string, number>()
@@ -61,7 +71,7 @@ async function count(source: ReadOnlyStore, location: DiskLocation): Promise<Sta
       ...{ workspace, sessions: inWorkspace.get(workspace) ?? 0 },
       ...tally,
     })),
-    store: { records, ...(await measureStore(location)) },
+    store: { records, ...(await measureStore(source, location)) },
   }
 }
 
@@ -71,16 +81,17 @@ const toTallies = (sums: ReadonlyMap<string, Sum>): readonly NamedTally[] =>
 const sortByMessages = (named: readonly NamedTally[]): readonly NamedTally[] =>
   named.toSorted(([, left], [, right]) => right.messages - left.messages)
 
-type Sizes = Omit<Stats['store'], 'records'>
 type Size = { readonly count: number; readonly bytes: number }
 
 /** Returns how much disk space a store uses. */
-async function measureStore(location: DiskLocation): Promise<Sizes> {
+async function measureStore(source: ReadOnlyStore, location: SavedLocation): Promise<StoreSizes> {
+  if (source.measure) return source.measure()
+  invariant(location.kind !== 'postgres', 'a store without files here says how large it is')
   const { count: blobs, bytes: blobBytes } = await measureDirectory(location.blobsDir)
   return { ...(await measureRecords[location.kind](location.path)), blobs, blobBytes }
 }
 
-type RecordSizes = Pick<Sizes, 'recordBytes' | 'indexBytes'>
+type RecordSizes = Pick<StoreSizes, 'recordBytes' | 'indexBytes'>
 
 const measureRecords: Readonly<Record<DiskLocation['kind'], (path: string) => Promise<RecordSizes>>> = {
   async sqlite(path) {

@@ -57,7 +57,8 @@ export async function openStoreToRead(context: CliContext): Promise<StoreToRead 
   return (
     source && {
       source,
-      openBlobs: async () => (await import('../../store/open/open-blobs.ts')).openBlobsToRead(location),
+      openBlobs: async () =>
+        (await import('../../store/open/open-blobs.ts')).openBlobsToRead(location, context.environment),
     }
   )
 }

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { NodeRow } from '@holdfast/core/ports'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { isInside } from '../../system/files/resolve-path.ts'
 import { findLiveNodes } from '../../system/node/node-socket.ts'
@@ -42,6 +43,10 @@ async function realPathOf(path: string): Promise<string> {
   }
 }
 
+/** Returns the nodes that are alive: the store knows it, or their sockets answer. */
+export const findNodesAlive = (source: Pick<ReadOnlyStore, 'nodes' | 'liveNodes'>): Promise<readonly NodeRow[]> =>
+  source.liveNodes?.() ?? findLiveNodes(source)
+
 const namesMax = 10
 
 /** Returns a fault if another process has the store open. */
@@ -81,7 +86,7 @@ export async function findBusyFault(location: SavedLocation, source: ReadOnlySto
 }
 
 async function findOpenSessionsFault({ url }: SavedLocation, source: ReadOnlyStore): Promise<Fault | null> {
-  const liveNodes = new Set((await findLiveNodes(source)).map(({ id }) => id))
+  const liveNodes = new Set((await findNodesAlive(source)).map(({ id }) => id))
   const open: string[] = []
   if (liveNodes.size > 0) {
     for await (const { id, owner } of everySession(source)) {

@@ -1,22 +1,43 @@
 import type { Blobs } from '@holdfast/core/ports'
-import { orThrow } from '@holdfast/protocol/result'
+import { ok, orThrow, type Result } from '@holdfast/protocol/result'
+import { blobsOf, type Environment } from '../../system/home.ts'
 import { type BlobReader, createBlobReader, openFileBlobs } from '../blobs/file-blobs.ts'
+import type { PostgresLocation } from '../postgres/connect/postgres-url.ts'
+import type { PostgresStore } from '../postgres/postgres-store.ts'
 import type { SavedLocation } from './store-location.ts'
 
 const nothingToClose = { [Symbol.asyncDispose]: () => Promise.resolve() }
 
 /** Opens the blobs of a store to read. Creates nothing and restores nothing. */
-export async function openBlobsToRead(location: SavedLocation): Promise<BlobReader & AsyncDisposable> {
+export async function openBlobsToRead(
+  location: SavedLocation,
+  environment?: Environment,
+): Promise<BlobReader & AsyncDisposable> {
   if (location.kind !== 'postgres') return { ...createBlobReader(location.blobsDir), ...nothingToClose }
   const { openPostgresBlobReader } = await import('../postgres/blobs/blob-reader.ts')
-  return openPostgresBlobReader(location)
+  return openPostgresBlobReader(location, environment)
 }
 
 /** Opens the blobs of a store to put more, beside the store itself. */
-export async function openBlobsToWrite(location: SavedLocation): Promise<Pick<Blobs, 'put'> & AsyncDisposable> {
+export async function openBlobsToWrite(
+  location: SavedLocation,
+  environment?: Environment,
+): Promise<Pick<Blobs, 'put'> & AsyncDisposable> {
   if (location.kind !== 'postgres')
     return { put: orThrow(await openFileBlobs(location.blobsDir)).put, ...nothingToClose }
-  const { openPostgresStore } = await import('../postgres/postgres-store.ts')
-  const { blobs, store } = orThrow(await openPostgresStore(location))
+  const { blobs, store } = orThrow(await openDatabaseStore(location, environment))
   return { put: blobs.put, [Symbol.asyncDispose]: () => store.close() }
+}
+
+/** Opens a store in a database. New files go to `blobs`, by default to the place that the environment names. */
+export async function openDatabaseStore(
+  location: PostgresLocation,
+  environment: Environment = {},
+  blobs: string | undefined = blobsOf(environment),
+): Promise<Result<PostgresStore>> {
+  // Imported on demand: other stores start without its driver.
+  const { openPostgresStore, parseS3Url, createS3Objects } = await import('../postgres/postgres-store.ts')
+  const place = blobs === undefined ? ok(undefined) : parseS3Url(blobs)
+  if (!place.ok) return place
+  return openPostgresStore(location, { blobs: { place: place.value, objects: createS3Objects(environment) } })
 }

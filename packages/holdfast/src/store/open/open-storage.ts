@@ -1,5 +1,6 @@
 import type { Blobs, Cluster, OnProblem, Store } from '@holdfast/core/ports'
 import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import type { Environment } from '../../system/home.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { openFileBlobs } from '../blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../blobs/memory-blobs.ts'
@@ -8,6 +9,7 @@ import { createMemoryStore } from '../memory/memory-store.ts'
 import { createMirroredBlobs, type Mirror, openMirror } from '../mirror/mirror.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
 import { entryOfLog } from './jsonl-entries.ts'
+import { openDatabaseStore } from './open-blobs.ts'
 import {
   type DiskLocation,
   parseStoreUrl,
@@ -32,8 +34,10 @@ export type Storage = {
 type StorageOptions = {
   /** A URL, or a store of the program. If absent, the store of the home directory. */
   readonly store?: string | Store | undefined
-  /** The blobs of a store of the program; in memory by default. */
-  readonly blobs?: Blobs | undefined
+  /** The blobs of a store of the program, in memory by default; or the place for those of a PostgreSQL store. */
+  readonly blobs?: Blobs | string | undefined
+  /** Has the keys of that place. */
+  readonly environment?: Environment | undefined
   readonly mirror?: string | undefined
   readonly home: StoreHome
   readonly onProblem: OnProblem
@@ -46,15 +50,16 @@ export async function openStorage(options: StorageOptions): Promise<Result<Stora
   const { store: given, blobs: ownBlobs, mirror: directory, home, onProblem } = options
   if (typeof given === 'object') {
     await options.checked
-    return takeStore(given, ownBlobs, directory)
+    return typeof ownBlobs === 'string' ? refuse(noPlace) : takeStore(given, ownBlobs, directory)
   }
-  if (ownBlobs) return refuse(blobsAlone)
+  if (typeof ownBlobs === 'object') return refuse(blobsAlone)
   const parsed = parseStoreUrl(given, home)
   if (!parsed.ok) return parsed
   const location = parsed.value
   if (location.kind !== 'sqlite' && directory !== undefined) return refuse(noMirror(location, directory))
   const memoryStore = createMemoryStore()
-  if (location.kind === 'postgres') return openDatabase(location, memoryStore, options.checked)
+  if (location.kind === 'postgres') return openDatabase(location, memoryStore, options)
+  if (ownBlobs !== undefined) return refuse(noPlace)
   if (location.kind === 'memory')
     return ok({
       location,
@@ -82,11 +87,10 @@ export async function openStorage(options: StorageOptions): Promise<Result<Stora
 async function openDatabase(
   location: Extract<SavedLocation, { kind: 'postgres' }>,
   memoryStore: Store,
-  checked: Promise<unknown> | undefined,
+  { blobs: given, environment, checked }: Pick<StorageOptions, 'blobs' | 'environment' | 'checked'>,
 ): Promise<Result<Storage>> {
   await checked
-  const { openPostgresStore } = await import('../postgres/postgres-store.ts')
-  const opened = await openPostgresStore(location)
+  const opened = await openDatabaseStore(location, environment, typeof given === 'string' ? given : undefined)
   if (!opened.ok) return opened
   return ok({ location, ...opened.value, memoryStore, mirror: null, openWriterPort: null })
 }
@@ -116,6 +120,8 @@ const storeMethods = Object.keys({
   ...{ blobsInUse: true, refersTo: true, probe: true, close: true },
 } satisfies Record<Exclude<keyof Store, 'tenants'>, true>) as readonly (keyof Store)[] // TypeScript widens the keys to string
 
+const noPlace = fault('bad_request', 'Only a PostgreSQL store (postgres://…) can keep its files in an s3:// place.')
+
 const blobsAlone = fault('bad_request', 'The option blobs needs a store of your own in the option store.')
 
 const noMirror = ({ url }: StoreLocation, mirror: string): Fault =>
@@ -134,11 +140,9 @@ export type DiskStore = {
 export async function openSavedStore(
   location: SavedLocation,
   onProblem: OnProblem,
+  environment?: Environment,
 ): Promise<Result<Pick<DiskStore, 'store' | 'blobs'>>> {
-  if (location.kind !== 'postgres') return openDiskStore(location, onProblem)
-  // Imported on demand: other stores start without its driver.
-  const { openPostgresStore } = await import('../postgres/postgres-store.ts')
-  return openPostgresStore(location)
+  return location.kind === 'postgres' ? openDatabaseStore(location, environment) : openDiskStore(location, onProblem)
 }
 
 /** Opens a store on disk, without the store in memory beside it. */

@@ -1,6 +1,6 @@
 import type { Blobs, Cluster, Store } from '@holdfast/core/ports'
 import { ok, type Result } from '@holdfast/protocol/result'
-import { createPostgresBlobs } from './blobs/postgres-blobs.ts'
+import { type BlobOptions, createPostgresBlobs } from './blobs/postgres-blobs.ts'
 import { createChangeNotices } from './cluster/change-notices.ts'
 import { type ClusterDatabase, openCluster } from './cluster/cluster.ts'
 import { connect, type Database } from './connect/connect.ts'
@@ -19,13 +19,16 @@ import { createDraftRows, createTokenRows, probeDatabase } from './write/row-wri
 import { createSpendingRows } from './write/spending-rows.ts'
 import { createTenants } from './write/tenant-rows.ts'
 
+export { createS3Objects } from './blobs/s3-objects.ts'
+export { parseS3Url } from './blobs/s3-url.ts'
+
 /** A store in PostgreSQL, which several nodes may have open, with its blobs and its nodes. */
 export type PostgresStore = { readonly store: Store; readonly blobs: Blobs; readonly cluster: Cluster }
 
 /** Opens or creates a store in a database. Refused: store_too_new, not_a_store, storage_error. */
 export async function openPostgresStore(
   location: PostgresLocation,
-  options: { readonly blobBytesMax?: number } = {},
+  options: { readonly blobBytesMax?: number; readonly blobs?: BlobOptions } = {},
 ): Promise<Result<PostgresStore>> {
   const database = await connect(location)
   const checked = location.mayLoseData ? ok(undefined) : await checkDurability(database)
@@ -34,8 +37,7 @@ export async function openPostgresStore(
     await database.close()
     return prepared
   }
-  const { blobBytesMax: bytesMax } = options
-  const blobs = createPostgresBlobs(database, bytesMax === undefined ? {} : { bytesMax })
+  const blobs = createPostgresBlobs(database, { ...options.blobs, bytesMax: options.blobBytesMax })
   const cluster = await openCluster(location)
   return ok({ store: createStore(database, cluster), blobs, cluster })
 }

@@ -10,6 +10,7 @@ import type { PostgresLocation } from './connect/postgres-url.ts'
 import { createCatalogueReader } from './read/catalogue-reader.ts'
 import { checkRecord, numberOrNull, readEntry, recordColumns, textOrNull } from './read/columns.ts'
 import { createLogReader } from './read/log-reader.ts'
+import { measureTables, readLiveNodes } from './read/store-state.ts'
 import { findStore } from './schema/migrate.ts'
 import { createSearch } from './search/search-reader.ts'
 import { createLeases } from './write/leases.ts'
@@ -36,13 +37,15 @@ function createReadOnlyStore(database: Database): ReadOnlyStore {
     ...{ nodes, loadDraft, loadSnapshot, tokens, caps, read: readLog, readRefs, list, find, entry },
     ...createSearch(database),
     ...createWholeReader(database),
+    liveNodes: () => readLiveNodes(database),
+    measure: () => measureTables(database),
     close: () => database.close(),
   }
 }
 
 const selectSession = `
   select own.sid, own.id, parent.id as parent, own.base, own.head, own.owner, own.trashed_at, own.purged_at, own.meta,
-    own.active_at, own.spoken, own.busy
+    own.active_at, own.spoken, own.busy, own.tenant
   from @session own left join @session parent on parent.sid = own.parent`
 const ownRecord = `${recordColumns} from @record where sid = (select sid from @session where id = $1)`
 
@@ -128,6 +131,7 @@ function toStoreSession(row: SqlRow): StoreSession {
     trashedAt: numberOrNull(row['trashed_at']),
     entry: isPurged ? null : entryIfIntact(row),
     isPurged,
+    ...(row['tenant'] !== null && { tenant: String(row['tenant']) }),
   }
 }
 

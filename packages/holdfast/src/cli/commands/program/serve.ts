@@ -68,6 +68,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const options = {
     store: urlToOpen(location),
     mirror,
+    blobs: flags.blobs,
     environment,
     retention,
     titleModel,

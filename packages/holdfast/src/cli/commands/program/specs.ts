@@ -215,6 +215,7 @@ export const programSpecs = {
       host: { value: 'host', about: 'listen on this address (default: 127.0.0.1)' },
       port: { value: 'port', range: [0, 65_535], about: 'listen on this port (default: 4820; 0: any)' },
       store: { value: 'url', about: 'the store: sqlite:PATH, jsonl:DIR, postgres://… or memory:' },
+      blobs: { value: 's3-url', about: 'where a postgres:// store keeps new files' },
       mirror: { value: 'dir', about: 'also write each session of a SQLite store to a file here' },
       'title-model': { value: 'model', about: 'let this model title new sessions' },
       sandbox: { value: 'when', choices: ['auto', 'on', 'off'], about: 'confine commands: auto (default), on or off' },

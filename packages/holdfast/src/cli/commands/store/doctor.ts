@@ -3,16 +3,16 @@ import { orThrow } from '@holdfast/protocol/result'
 import type { StoreReport } from '../../../admin/doctor/check-store.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { counted } from '../../render/tables.ts'
-import { resolveDiskStore } from '../../sessions/resolve-store.ts'
+import { resolveSavedStore } from '../../sessions/resolve-store.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { storeSpecs } from './specs.ts'
 
 /** Checks a whole store and, with --repair, repairs it. */
 export const run: RunCommand<typeof storeSpecs.doctor> = async ({ flags: { repair, json } }, context) => {
-  const store = orThrow(resolveDiskStore(context))
+  const store = orThrow(resolveSavedStore(context))
   const { check } = await import('../../../admin/doctor/check-store.ts')
-  const checked = orThrow(await check(store, { repair, now: context.now }))
+  const checked = orThrow(await check(store, { repair, now: context.now, environment: context.environment }))
   if (json) await context.out.writeJson(checked)
   else await printReport(checked, repair, context)
   return checked.isIntact ? exitCodes.ok : exitCodes.failed

@@ -20,7 +20,7 @@ export const run: RunCommand<typeof storeSpecs.migrate> = async ({ flags }, cont
   const line = createProgressLine(context)
   const { migrate } = await import('../../../admin/migrate/migrate-store.ts')
   const migrated = await migrate({
-    ...{ from, to, signal, onProblem: reportProblem(context) },
+    ...{ from, to, signal, onProblem: reportProblem(context), environment: context.environment },
     onProgress: ({ phase, sessions, records }) =>
       line.show(`${phase}: ${counted(sessions, 'session')}, ${counted(records, 'record')}`),
   })

@@ -4,7 +4,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { counted } from '../../render/tables.ts'
 import { textTable } from '../../render/text-table.ts'
-import { resolveDiskStore } from '../../sessions/resolve-store.ts'
+import { resolveSavedStore } from '../../sessions/resolve-store.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import type { Output } from '../../terminal/output.ts'
 import type { storeSpecs } from './specs.ts'
@@ -22,7 +22,7 @@ export const run: RunCommand<typeof storeSpecs.stats> = async (
 
 async function countHere(context: Pick<CliContext, 'home' | 'store'>, days: number, nowMs: number): Promise<Stats> {
   const { countStore } = await import('../../../admin/stats/count-store.ts')
-  return orThrow(await countStore(orThrow(resolveDiskStore(context)), { days, nowMs }))
+  return orThrow(await countStore(orThrow(resolveSavedStore(context)), { days, nowMs }))
 }
 
 async function printStats({ sessions, total, days, models, workspaces, store }: Stats, out: Output): Promise<void> {

@@ -8,7 +8,7 @@ import { openHoldfast } from '../../../open.ts'
 import { everyRecord, everySession } from '../../read-only-store.ts'
 import { openReadOnlyStore } from '../open-read-only.ts'
 import { openDiskStore } from '../open-storage.ts'
-import { type DiskLocation, parseDiskUrl } from '../store-location.ts'
+import { type DiskLocation, parseDiskUrl, type SavedLocation } from '../store-location.ts'
 
 /** Returns the location of a test store in a directory. */
 export function locationIn(directory: string, kind: DiskLocation['kind'], name = kind as string): DiskLocation {
@@ -80,7 +80,7 @@ const aToken: StoredToken = {
 }
 
 /** Reads all rows and records of a store, for a comparison. */
-export async function contentOf(location: DiskLocation) {
+export async function contentOf(location: SavedLocation) {
   const source = orThrow(await openReadOnlyStore(location))
   if (source === null) return null
   const sessions = []

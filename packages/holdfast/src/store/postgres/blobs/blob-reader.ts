@@ -1,24 +1,22 @@
 import { createHash } from 'node:crypto'
 import type { BlobHash } from '@holdfast/protocol'
+import type { Environment } from '../../../system/home.ts'
 import type { BlobReader } from '../../blobs/file-blobs.ts'
-import { connect, type Database } from '../connect/connect.ts'
+import { connect } from '../connect/connect.ts'
 import type { PostgresLocation } from '../connect/postgres-url.ts'
-
-/** Reads a content chunk by chunk. */
-export async function* readChunks({ read }: Database, content: number): AsyncGenerator<Uint8Array> {
-  for (let number = 0; ; number += 1) {
-    const [row] = await read('select bytes from @chunk where content = $1 and number = $2', [content, number])
-    if (row === undefined) return
-    yield row['bytes'] as Uint8Array // the column holds bytes
-  }
-}
+import { createContents } from './contents.ts'
+import { createS3Objects, isMissing } from './s3-objects.ts'
 
 /** Opens the blobs of a database to read. Restores none that a sweep has set aside. */
-export async function openPostgresBlobReader(location: PostgresLocation): Promise<BlobReader & AsyncDisposable> {
+export async function openPostgresBlobReader(
+  location: PostgresLocation,
+  environment?: Environment,
+): Promise<BlobReader & AsyncDisposable> {
   const database = await connect(location)
+  const contents = createContents(database, createS3Objects(environment))
   const open = async (hash: BlobHash) => {
     const [row] = await database.read('select content from @blob where hash = $1', [hash])
-    return row === undefined ? null : readChunks(database, Number(row['content']))
+    return row === undefined ? null : contents.read(Number(row['content']))
   }
   return {
     open,
@@ -26,7 +24,12 @@ export async function openPostgresBlobReader(location: PostgresLocation): Promis
       const chunks = await open(hash)
       if (chunks === null) return false
       const digest = createHash('sha256')
-      for await (const chunk of chunks) digest.update(chunk)
+      try {
+        for await (const chunk of chunks) digest.update(chunk)
+      } catch (cause) {
+        if (isMissing(cause)) return false
+        throw cause
+      }
       return digest.digest('hex') === hash
     },
     [Symbol.asyncDispose]: () => database.close(),

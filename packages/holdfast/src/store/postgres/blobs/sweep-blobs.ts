@@ -1,6 +1,7 @@
 import type { AreUsed, BlobSweep, SweepOptions } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
 import type { Database, SqlRow } from '../connect/connect.ts'
+import type { Contents } from './contents.ts'
 
 const pageHashes = 500
 
@@ -10,7 +11,12 @@ type Old = { readonly hash: BlobHash; readonly bytes: number; readonly at: unkno
  * Sweeps all blobs once. Blobs that earlier sweeps set aside come first: no sweep sets a blob aside and removes it. A blob
  * that was put or looked up meanwhile has another time, and stays.
  */
-export async function sweepBlobs(database: Database, areUsed: AreUsed, options: SweepOptions): Promise<BlobSweep> {
+export async function sweepBlobs(
+  database: Database,
+  contents: Pick<Contents, 'remove'>,
+  areUsed: AreUsed,
+  options: SweepOptions,
+): Promise<BlobSweep> {
   const { now, graceMs, dryRun = false, signal } = options
   const olderThan = now - graceMs
   let [removed, bytes, setAside] = [0, 0, 0]
@@ -25,7 +31,7 @@ export async function sweepBlobs(database: Database, areUsed: AreUsed, options: 
         now,
       )
     for (const one of some.filter(({ hash }) => !used.has(hash))) {
-      if (!dryRun && !(await remove(database, one))) continue
+      if (!dryRun && !(await remove(database, contents, one))) continue
       removed += 1
       bytes += one.bytes
     }
@@ -36,7 +42,7 @@ export async function sweepBlobs(database: Database, areUsed: AreUsed, options: 
     const unused = some.filter(({ hash }) => !used.has(hash))
     setAside += dryRun ? unused.length : await putAside(database, unused, now)
   }
-  if (!dryRun && !signal?.aborted) await removeCutUploads(database, olderThan)
+  if (!dryRun && !signal?.aborted) await removeCutUploads(database, contents, olderThan)
   return { removed, bytes, setAside }
 }
 
@@ -69,14 +75,18 @@ async function restore({ write }: Database, some: readonly Old[], now: number): 
 }
 
 /** Returns whether the blob was still set aside, and is removed with its bytes. */
-async function remove({ write }: Database, { hash, asideAt }: Old): Promise<boolean> {
+async function remove(
+  { write }: Database,
+  contents: Pick<Contents, 'remove'>,
+  { hash, asideAt }: Old,
+): Promise<boolean> {
   const gone = await write(
     `with gone as (delete from @blob where hash = $1 and aside_at = $2 returning content)
     select content from gone`,
     [hash, asideAt],
   )
   const [row] = gone
-  if (row !== undefined) await write('delete from @content where id = $1', [row['content']])
+  if (row !== undefined) await contents.remove(Number(row['content']))
   return row !== undefined
 }
 
@@ -90,8 +100,13 @@ async function putAside({ write }: Database, some: readonly Old[], now: number):
 }
 
 /** Removes the bytes of uploads that were cut off. */
-async function removeCutUploads({ write }: Database, olderThan: number): Promise<void> {
-  await write(`delete from @content where at <= $1 and not exists (select 1 from @blob where content = content.id)`, [
-    olderThan,
-  ])
+async function removeCutUploads(
+  { read, write }: Database,
+  contents: Pick<Contents, 'remove'>,
+  olderThan: number,
+): Promise<void> {
+  const isCut = 'at <= $1 and not exists (select 1 from @blob where content = content.id)'
+  await write(`delete from @content where object is null and ${isCut}`, [olderThan])
+  for (const { id } of await read(`select id from @content where ${isCut}`, [olderThan]))
+    await contents.remove(Number(id))
 }

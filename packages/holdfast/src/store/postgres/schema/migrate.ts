@@ -4,6 +4,7 @@ import { attempt, type Database, type Sql, type SqlRow } from '../connect/connec
 import { postgresFault } from '../connect/postgres-fault.ts'
 import { appendFunctions } from './append-function.ts'
 import { clusterTables } from './cluster-tables.ts'
+import { contentTables } from './content-tables.ts'
 import { searchFunctions } from './search-function.ts'
 import { sessionFunctions } from './session-functions.ts'
 import { blobTables, schemaVersion, searchTables, tables } from './tables.ts'
@@ -16,6 +17,7 @@ const migrations: readonly Migration[] = [
   { to: 1, statements: `${tables}${searchTables}${blobTables}${appendFunctions}${sessionFunctions}${searchFunctions}` },
   { to: 2, statements: clusterTables },
   { to: 3, statements: tenantTables },
+  { to: 4, statements: contentTables },
 ]
 
 /** Every name that the store uses, to check a schema and to refuse one of another program. */

@@ -9,47 +9,7 @@ import { createMemoryStore } from '../memory/memory-store.ts'
 import { createReader } from '../sqlite/read/reader.ts'
 import { encodeNew } from '../sqlite/rows/encode-changes.ts'
 import { createWriter } from '../sqlite/write/writer.ts'
-
-const piece = fc.constantFrom(
-  ...[
-    'user',
-    'userName',
-    'getUserName',
-    'user_name',
-    '_x',
-    'HTTPServer2',
-    'src/a.ts',
-    'foo.bar()',
-    "don't",
-    'é',
-    'e\u0301',
-  ],
-  ...[
-    '東京',
-    '京',
-    'カ\u3099',
-    'ガ',
-    '서울',
-    'Straße',
-    'ﬁ',
-    'Σ',
-    'ς',
-    'İ',
-    'i',
-    '１２',
-    '12',
-    '\ud83d\ude42',
-    '\ud800',
-    '\0',
-    '"',
-    '*',
-  ],
-  ...[' ', ' ', ' ', '\n', '-', ':', '__', 'a', 'b', 'ab', 'AB', 'aB', 'नमस्ते', 'สวัสดี', 'x'.repeat(70), ':ruser'],
-)
-const someText = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
-const someQuery = fc
-  .array(fc.oneof(piece, fc.constantFrom('* ', ' "', '" ', ' ')), { maxLength: 6 })
-  .map((all) => all.join(''))
+import { someQuery, someText } from './testing/awkward-texts.ts'
 
 /** The index and a scan must agree on every text, every query and every order. */
 it('returns the same hits in the same order with an index and without', { timeout: 120_000 }, async () => {

@@ -1,0 +1,238 @@
+import { globSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commandsOf, type Promised, runDocumented } from './documented-commands.ts'
+
+const latest = "name=$(holdfast ls | awk 'NR == 2 { print $1 }')"
+const skill = `mkdir -p .holdfast/skills/release src
+printf -- '---\\nname: release\\ndescription: Writes release notes.\\n---\\nWrite notes.\\n' > .holdfast/skills/release/SKILL.md`
+
+const claudeId = '0f0f0f0f-1111-4222-8333-444444444444'
+/** A session of Claude Code with one prompt, for printf. */
+const claudeLine = `${JSON.stringify({
+  ...{
+    type: 'user',
+    uuid: 'a1',
+    parentUuid: null,
+    sessionId: claudeId,
+    cwd: '/tmp',
+    timestamp: '2026-01-31T10:00:00.000Z',
+  },
+  message: { role: 'user', content: 'hello from there' },
+})}\\n`
+
+/** What the documents promise of their commands, in their order. */
+const promises: Readonly<Record<string, readonly Promised[]>> = {
+  'README.md': [
+    { line: 'npx holdfast run "list the files here"', prints: /^I will use list_directory\.[\s\S]*README\.md/ },
+    { line: 'npx holdfast run --yes "write hello.txt: hi"', prints: /created hello\.txt/, says: /Approved by --yes/ },
+    { line: 'npx holdfast ls', prints: /^HANDLE[^\n]*\n[^\n]*write hello\.txt: hi[^\n]*\n[^\n]*list the files here/ },
+    { line: 'npx holdfast search "files"', prints: /list the files here/ },
+    { line: 'npx holdfast show @latest', prints: /you[^\n]*\n {2}write hello\.txt: hi[\s\S]*tool write_file/ },
+    {
+      ...{ line: 'npx holdfast attach @latest', input: '/leave\n' },
+      ...{ prints: /tool write_file/, says: /You drive this session/ },
+    },
+    { line: 'npx holdfast export @latest --format md', prints: /^# write hello\.txt: hi\n/ },
+    { line: 'npx holdfast run -s @latest "count to 3"', prints: /^1, 2, 3\.\n$/ },
+    { line: 'npx holdfast branch @latest 0', prints: /^branch-1\n$/, says: /continues from the end of turn 0/ },
+    { line: 'npx holdfast fork @latest', prints: /^[a-z]+-[a-z]+-\d+\n$/, says: /shares the history of/ },
+    { line: 'npx holdfast rm @latest', prints: /^[a-z]+-[a-z]+-\d+\n$/, says: /Moved to the trash: 1 session/ },
+    { line: 'npx holdfast tell @latest sendPrompt content="list"', prints: /hello\.txt/ },
+    // At a terminal it asks for the provider: test/e2e/cli-models.e2e.test.ts.
+    { line: 'npx holdfast auth login', code: 2, says: /needs a provider/ },
+    { line: 'npx holdfast models', prints: /^MODEL +CONTEXT +ANSWER +IN +OUT[\s\S]*demo\/agent/ },
+    { line: 'alias holdfast="$PWD/node_modules/.bin/node $PWD/node_modules/.bin/holdfast"' },
+    { line: 'cd ~/my-project' },
+    { line: 'holdfast run "list the files here"', prints: /is empty/ },
+    { line: 'holdfast trust', says: /my-project offers nothing that needs trust/ },
+    { line: 'holdfast attach @latest', input: '/leave\n', says: /list the files here/ },
+  ],
+  'docs/cli.md': [
+    { line: 'holdfast run "list the files here"', prints: /README\.md/ },
+    {
+      ...{
+        line: 'git diff | holdfast run "review this change"',
+        as: 'cat README.md | holdfast run "review this change"',
+      },
+      prints: /./,
+    },
+    {
+      ...{ line: 'holdfast run -s calm-harbor-12 --yes "write notes.txt: done"', given: latest },
+      ...{ as: 'holdfast run -s "$name" --yes "write notes.txt: done"', prints: /created notes\.txt/ },
+    },
+    {
+      line: 'holdfast tell @latest respondToApproval decision=approve',
+      given: 'holdfast tell @latest sendPrompt --no-wait content="write one.txt: 1" >/dev/null 2>&1',
+      prints: /^Accepted/,
+    },
+    {
+      line: 'holdfast tell @latest respondToApproval decision=approve_session',
+      given: 'test -f one.txt && holdfast tell @latest sendPrompt --no-wait content="write two.txt: 2" >/dev/null 2>&1',
+      prints: /^Accepted/,
+    },
+    {
+      line: 'holdfast tell @latest queueFollowUp content="then run the tests"',
+      given: 'ls two.txt',
+      prints: /run the tests/,
+    },
+    // Nothing is queued here: no turn runs.
+    {
+      ...{ line: "holdfast tell @latest reorderQueue queue=follow_up 'entries=[12,9]'", code: 1 },
+      says: /Prompt 12 is not in the queue/,
+    },
+    { line: 'holdfast tell @latest setToolTrust tool=write_file scope=session', prints: /^Accepted/ },
+    {
+      line: 'holdfast tell @latest enterExec keepPlan=true',
+      given: 'holdfast tell @latest enterPlan >/dev/null 2>&1',
+      prints: /^Accepted/,
+    },
+    { line: 'holdfast tell @latest abort', prints: /^Accepted/ },
+    { line: 'holdfast branch @latest 2', prints: /^branch-1\n$/ },
+    { line: 'holdfast switch @latest branch-1', says: /branch-1/ },
+    { line: 'holdfast show @latest --branch branch-2', prints: /notes\.txt/ },
+    {
+      line: 'holdfast run -s "$(holdfast fork @latest --at 0)" "another way"',
+      prints: /another way/,
+      says: /^session /,
+    },
+    { line: 'holdfast tell @latest compact', code: 1, says: /nothing to summarise yet/ },
+    { line: 'holdfast pin @latest', says: /^Pinned/ },
+    { line: "holdfast rename @latest 'Harbour works'", says: /The title is Harbour works/ },
+    {
+      ...{ line: 'holdfast rm calm-harbor-12', given: latest, as: 'holdfast rm "$name"' },
+      says: /Moved to the trash: 1 session/,
+    },
+    {
+      ...{ line: 'holdfast trash restore calm-harbor-12', as: 'holdfast trash restore "$name"' },
+      says: /Restored [^\n]*Harbour works/,
+    },
+    { line: 'holdfast prune --older-than 30d --all --dry-run', says: /Would move to the trash: 0 sessions/ },
+    {
+      line: 'holdfast mv-workspace ~/old/project ~/new/project',
+      given: `mkdir -p ~/old/project ~/new; (cd ~/old/project && holdfast run "count to 2") >/dev/null 2>&1; mv ~/old/project ~/new/`,
+      says: /Moved 1 session to/,
+    },
+    { line: 'holdfast tell @latest togglePin message=12', prints: /pinned: true/ },
+    {
+      line: `holdfast tell @latest seedMessages 'messages=[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]'`,
+      prints: /^Accepted/,
+    },
+    { line: 'holdfast export @latest --format json -o session.json', says: /session\.json/ },
+    { line: 'holdfast export @latest --format html --redact -o session.html', says: /session\.html/ },
+    {
+      line: 'holdfast import ~/.claude/projects ~/.codex/sessions',
+      given: `mkdir -p ~/.claude/projects/here ~/.codex/sessions; printf '${claudeLine}' > ~/.claude/projects/here/${claudeId}.jsonl`,
+      says: /1 imported/,
+    },
+    {
+      line: 'holdfast import session.jsonl --from holdfast',
+      given:
+        "holdfast export @latest -o session.jsonl; holdfast rm --forever --yes $(holdfast ls | awk '/Harbour|review/ { print $1 }')",
+      says: /1 imported/,
+    },
+  ],
+  'docs/commands.md': [
+    {
+      line: "holdfast run '/fix 12 high'",
+      given: "mkdir -p ~/.claude/commands; echo 'count to $1 with priority $2' > ~/.claude/commands/fix.md",
+      prints: /1, 2, 3/,
+    },
+  ],
+  'docs/permissions.md': [
+    { line: 'holdfast permissions', prints: /^ID +VERDICT +TOOL +PATTERN +WHERE\n$/ },
+    { line: "holdfast permissions add allow shell 'git status'", says: /Added rule \w{8}: allow shell, git status/ },
+    {
+      line: "holdfast permissions add allow shell 'git log **' --workspace .",
+      says: /Added rule \w{8}: allow shell, git log \*\*, \/.*clone/,
+    },
+    { line: "holdfast permissions add deny '*' '.env'", says: /Added rule \w{8}: deny \*, \.env, everywhere/ },
+    {
+      line: 'holdfast permissions remove 1f0c22ab',
+      given: "rule=$(holdfast permissions | awk '/git status/ { print $1 }')",
+      ...{ as: 'holdfast permissions remove "$rule"', says: /[Rr]emoved/ },
+    },
+  ],
+  'docs/retention.md': [
+    {
+      line: 'holdfast backup saved.db',
+      given: 'holdfast run "count to 3" >/dev/null 2>&1',
+      prints: /saved\.db: 1 session, \d+ records/,
+    },
+    { line: 'holdfast doctor [--repair] [--json]', as: 'holdfast doctor --repair --json', prints: /"isIntact":true/ },
+    {
+      line: 'holdfast migrate --to jsonl:DIR [--from URL]',
+      as: 'holdfast migrate --to jsonl:DIR',
+      prints: /1 session copied[^\n]*all equal/,
+    },
+  ],
+  'docs/skills.md': [
+    { line: 'holdfast skills', given: `${skill}; holdfast trust grant --all >/dev/null 2>&1`, prints: /release/ },
+    { line: 'holdfast skills show release', prints: /Write notes\./ },
+    { line: 'holdfast skills on release', given: 'holdfast run "count to 2" >/dev/null 2>&1', says: /release/ },
+  ],
+  'docs/spending.md': [
+    { line: 'holdfast caps', given: 'holdfast run "count to 2" >/dev/null 2>&1', prints: /^Spent on [\s\S]*all +1 / },
+    { line: 'holdfast caps set --cost 20', says: /Set the cap for everything: \$20 a day/ },
+    {
+      ...{ line: 'holdfast caps set --cost 5 --token phone', says: /Set the cap for token tok_\w+: \$5 a day/ },
+      given: 'holdfast token create phone --role driver >/dev/null 2>&1; mkdir ~/harbour',
+    },
+    {
+      line: 'holdfast caps set --cost 2.50 --tokens 500000 --workspace ~/harbour',
+      says: /harbour: \$2\.50?[^\n]* 500,?000/,
+    },
+    { line: 'holdfast caps set --cost 5 --token local', says: /Set the cap for token local/ },
+    { line: 'holdfast caps remove --token phone', says: /Removed the cap for token/ },
+    { line: 'holdfast caps --day 2026-01-31', prints: /^Spent on 2026-01-31/ },
+  ],
+  'docs/subagents.md': [
+    { line: 'holdfast run "delegate list src"', given: 'mkdir src; touch src/here.ts', prints: /here\.ts/ },
+    { line: 'holdfast agents @latest', prints: /^HANDLE +STATUS +KIND[\s\S]*completed +general[\s\S]*list src/ },
+    {
+      ...{ line: 'holdfast show calm-harbor-12', as: 'holdfast show "$name"', prints: /you[^\n]*\n {2}list src/ },
+      given: "name=$(holdfast agents @latest | awk 'NR == 2 { print $1 }')",
+    },
+    { line: 'holdfast run "delegate in background count to 20"', prints: /background/, says: /With holdfast serve/ },
+    { line: 'holdfast agents', prints: /^AGENT[\s\S]*general/ },
+  ],
+  'docs/trust.md': [
+    { line: 'holdfast trust', given: skill, prints: /release/ },
+    { line: 'holdfast trust grant --all', says: /Trusted skill \.holdfast\/skills\/release/ },
+    { line: 'holdfast trust revoke', says: /./ },
+    { line: 'holdfast trust list', prints: /^WORKSPACE +TRUSTED/ },
+  ],
+}
+
+/** Commands that need another machine, a package of a registry or a server with a name; their own tests try them elsewhere. */
+const elsewhere: readonly (readonly [page: string, pattern: RegExp, triedBy: string])[] = [
+  ['docs/cluster.md', /./, 'test/faults'],
+  ['docs/mcp.md', /./, 'test/e2e/cli-mcp.e2e.test.ts'],
+  ['docs/network.md', /./, 'test/e2e/cli-serve.e2e.test.ts'],
+  ['docs/tokens.md', /./, 'test/e2e/cli-tokens.e2e.test.ts'],
+  ['docs/retention.md', /postgres/, 'packages/holdfast/src/store/postgres'],
+]
+
+const root = resolve(import.meta.dirname, '../..')
+const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })]
+const runnable = (page: string): readonly string[] =>
+  commandsOf(page).filter((line) => !elsewhere.some(([other, pattern]) => other === page && pattern.test(line)))
+
+describe.concurrent('the commands of the documents', () => {
+  it('are all run, in their order', () => {
+    const known = Object.fromEntries(Object.entries(promises).map(([page, all]) => [page, all.map(({ line }) => line)]))
+    const written = pages.map((page) => [page, runnable(page)] as const).filter(([, lines]) => lines.length > 0)
+    expect(known).toEqual(Object.fromEntries(written))
+  })
+
+  it.each(Object.keys(promises))('%s: do what it says', async (page) => {
+    const promised = promises[page] ?? []
+    const ran = await runDocumented(promised)
+    const expected = promised.map(({ line, code = 0, prints, says }) => ({
+      ...{ line, code },
+      out: prints ? expect.stringMatching(prints) : expect.any(String),
+      err: says ? expect.stringMatching(says) : expect.any(String),
+    }))
+    expect(ran).toEqual(expected)
+  })
+})

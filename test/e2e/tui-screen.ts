@@ -9,6 +9,8 @@ export type TuiOptions = {
   readonly cwd?: string
   /** The kind of terminal, in `TERM`. */
   readonly name?: string
+  /** Starts it as a job of an interactive shell, which can continue it after Ctrl+Z. */
+  readonly isJob?: boolean
 }
 
 /** A test that waits in vain ends with the screen in its error, and not with a timeout that says nothing. */
@@ -46,10 +48,11 @@ export interface TuiScreen extends AsyncDisposable {
 export function openTui(
   { home, workdir }: Pick<Cli, 'home' | 'workdir'>,
   args: readonly string[] = [],
-  { columns = 80, rows = 24, environment = {}, cwd = workdir, name = 'xterm-256color' }: TuiOptions = {},
+  { columns = 80, rows = 24, environment = {}, cwd = workdir, name = 'xterm-256color', isJob = false }: TuiOptions = {},
 ): TuiScreen {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 })
-  const pty = spawn(nodePath, [binPath, ...args], {
+  const command = isJob ? ['bash', '--norc', '--noprofile', '-i'] : [nodePath, binPath, ...args]
+  const pty = spawn(command[0] ?? '', command.slice(1), {
     ...{ cwd, cols: columns, rows, name },
     env: {
       ...{ PATH: process.env['PATH'], HOME: home, HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off', DEMO_PACE: '0' },
@@ -79,6 +82,7 @@ export function openTui(
       })
     })
   })
+  if (isJob) pty.write(`PS1='$ '; '${nodePath}' '${binPath}' ${args.join(' ')}\r`)
   const lines = (from: number, to: number): readonly string[] =>
     Array.from(
       { length: Math.max(0, to - from) },

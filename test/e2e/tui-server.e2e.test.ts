@@ -24,7 +24,10 @@ it('a killed server is said to be gone; the terminal goes on at the next one, or
   await screen.until(/another screen drives/)
   second.type('\u0004')
   await second.ended
-  screen.type('\u0018')
+  // The driver has left: what this screen sends takes its place.
+  await screen.until(/nobody drives: send something/)
+  screen.type('count to 2\r')
+  await screen.untilWhole(/❯ count to 2[\s\S]*1, 2\./)
   await screen.untilNot(/drives/)
 
   await first.kill()

@@ -64,8 +64,12 @@ const tries: Readonly<Record<KeyAction, KeyTry>> = {
     await closeView(screen)
   },
   async thinking(screen) {
+    for (const level of ['low', 'medium', 'high']) {
+      screen.type('\u0014')
+      await screen.until(new RegExp(`^  exec[^\\n]* think ${level} `, 'm'))
+    }
     screen.type('\u0014')
-    await screen.until(/think (low|medium|high)|levels?/)
+    await screen.untilNot(/think/)
   },
   async transcript(screen) {
     screen.type('\u000f')
@@ -111,11 +115,15 @@ const tries: Readonly<Record<KeyAction, KeyTry>> = {
     await screen.untilNot(/rename/)
   },
   async redraw(screen) {
+    const before = screen.rows()
+    const drawn = screen.raw().length
     screen.type('\u000c')
+    await screen.untilRaw((raw) => /❯[\s\S]*exec[\s\S]*\u001b\[\?2026l/.test(raw.slice(drawn)))
     await screen.until(/ {2}exec/)
+    expect(screen.rows()).toEqual(before)
   },
   async suspend() {
-    // Not covered: it needs a shell that continues the process.
+    // It needs a shell that continues the process: see tui-commands.e2e.test.ts.
   },
   async help(screen) {
     screen.type('?')

@@ -15,7 +15,7 @@ import { formatCrash } from './terminal/crash-report.ts'
 import { type CommandResult, type ExitCode, exitCodes, rejectUsage, UsageError } from './terminal/exit.ts'
 import { OutputClosed, toJsonText } from './terminal/output.ts'
 import { toFault } from './terminal/to-fault.ts'
-import { tuiSpec } from './tui/spec.ts'
+import { tuiName, tuiSpec } from './tui/spec.ts'
 
 /** Runs the program with its arguments and returns its exit code. */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<ExitCode> {
@@ -42,6 +42,8 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<C
   if (first === 'help') {
     const [topic = '-'] = rest
     if (topic.startsWith('-')) return void (await out.write(programHelp(version, commandGroups, columns)))
+    if (topic === tuiName) return void (await out.write(commandHelp(topic, tuiSpec, columns)))
+    if (topic === 'version') return void (await out.write('Usage: holdfast version\n\nPrint the version.\n'))
     return isCommandName(topic)
       ? void (await out.write(commandHelp(topic, commandSpecs[topic], columns)))
       : rejectUsage(unknownCommand(topic))
@@ -72,9 +74,8 @@ function isTuiArgument(first: string): boolean {
 
 /** Runs the terminal UI: `holdfast` without a command. */
 async function runTui(argv: readonly string[], context: CliContext): Promise<CommandResult> {
-  const args = parseArgs('holdfast', tuiSpec, argv)
-  if (args === 'help')
-    return void (await context.out.write(programHelp(context.version, commandGroups, helpColumns(context.out))))
+  const args = parseArgs(tuiName, tuiSpec, argv)
+  if (args === 'help') return void (await context.out.write(commandHelp(tuiName, tuiSpec, helpColumns(context.out))))
   return runLogged('tui', args.flags, context, async (prepared) => (await import('./tui/tui.ts')).run(args, prepared))
 }
 

@@ -52,3 +52,6 @@ export type ArgsOf<Spec extends CommandSpec> = {
 
 /** The shape of every command: each file of `commands` exports one as `run`. */
 export type RunCommand<Spec extends CommandSpec> = (args: ArgsOf<Spec>, context: CliContext) => Promise<CommandResult>
+
+/** Returns what a person types for a command; the terminal UI is the program without one. */
+export const commandLine = (name: string): string => (name === 'holdfast' ? name : `holdfast ${name}`)

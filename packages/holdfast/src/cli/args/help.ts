@@ -1,6 +1,6 @@
 import { wrapWords } from '../render/wrap-words.ts'
 import type { Output } from '../terminal/output.ts'
-import type { CommandSpec, FlagSpec } from './command-spec.ts'
+import { type CommandSpec, commandLine, type FlagSpec } from './command-spec.ts'
 
 /** The commands under a heading. */
 export type CommandGroup = readonly [heading: string, specs: { readonly [name: string]: CommandSpec }]
@@ -31,6 +31,8 @@ export function programHelp(version: string, commandGroups: readonly CommandGrou
     '',
     'Usage: holdfast <command> [flags]',
     '',
+    ...terminalHelp(columns),
+    '',
     ...groups,
     ...wrapWords(
       'holdfast help <command> prints the help of a command, holdfast version the version. HOLDFAST_HOME puts data, state and config into one directory.',
@@ -42,12 +44,27 @@ export function programHelp(version: string, commandGroups: readonly CommandGrou
   )
 }
 
+/** Returns how the terminal UI is opened. */
+const terminalHelp = (columns: number): readonly string[] => [
+  'Work in this terminal:',
+  ...table(
+    [
+      ['holdfast', 'start a new session in this folder'],
+      ['holdfast -c', 'continue the latest session of this folder'],
+      ['holdfast -r', 'choose a session from a list'],
+      ['holdfast <session>', 'open that session'],
+      ['holdfast help holdfast', 'list the flags of these'],
+    ],
+    columns,
+  ),
+]
+
 /** Returns the help of one command. */
 export function commandHelp(name: string, spec: CommandSpec, columns: number): string {
   const { about, positionals = [], flags, list, notes = [] } = spec
   const rows = Object.entries(flags).map(([flag, spec]): Row => [flagCell(flag, spec), spec.about])
   return lines(
-    `Usage: holdfast ${[name, ...positionals].join(' ')} [flags]`,
+    `Usage: ${[commandLine(name), ...positionals].join(' ')} [flags]`,
     '',
     `${about.charAt(0).toUpperCase()}${about.slice(1)}.`,
     '',

@@ -2,7 +2,7 @@ import { parseArgs as tokenize } from 'node:util'
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { rejectUsage } from '../terminal/exit.ts'
-import type { ArgsOf, CommandSpec, FlagSpec } from './command-spec.ts'
+import { type ArgsOf, type CommandSpec, commandLine, type FlagSpec } from './command-spec.ts'
 
 /** Parses the arguments after a command's name by the command's spec. */
 export function parseArgs<Spec extends CommandSpec>(
@@ -56,10 +56,10 @@ function checkFlag(name: string, { flags }: CommandSpec, { rawName, value, ...to
   const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined
   if (flag === undefined) {
     const known = [...Object.keys(flags).map((one) => `--${one}`), '--help']
-    rejectUsage(`${name} has no flag '${rawName}'.${didYouMean(rawName, known) || ` See holdfast ${name} --help.`}`)
+    rejectUsage(`${name} has no flag '${rawName}'.${didYouMean(rawName, known) || ` See ${commandLine(name)} --help.`}`)
   } else if (flag.value === undefined) {
     if (value !== undefined) rejectUsage(`${rawName} takes no value.`)
-  } else if (value === undefined || (!token.inlineValue && /^-./.test(value)))
+  } else if (value === undefined || (!token.inlineValue && (flag.range ? /^-\D/ : /^-./).test(value)))
     rejectUsage(`${rawName} needs a value: ${rawName} <${flag.value}>.`)
   else if (parseValue(flag, value) === null) rejectUsage(`${rawName} must be ${formOf(flag)}, not '${value}'.`)
 }
@@ -89,7 +89,7 @@ export const parseTurn = (text: string): number | null => parseWholeNumber(text,
 function checkPositionals(name: string, spec: CommandSpec, given: readonly string[]): void {
   const { positionals = [], tooMany } = spec
   const missing = positionals.filter((one) => one.startsWith('<'))[given.length]
-  if (missing !== undefined) rejectUsage(`${name} needs ${missing}: holdfast ${[name, ...positionals].join(' ')}.`)
+  if (missing !== undefined) rejectUsage(`${name} needs ${missing}: ${[commandLine(name), ...positionals].join(' ')}.`)
   const extra = given[positionals.length]
   if (extra === undefined || positionals.at(-1)?.endsWith('…]')) return
   if (tooMany !== undefined) rejectUsage(tooMany)

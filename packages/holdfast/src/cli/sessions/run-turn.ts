@@ -33,6 +33,8 @@ export type TurnCommand = Extract<
 
 type RunTurnOptions = {
   readonly approvals: Approvals
+  /** What happens if the command is queued because a turn runs: wait for its own turn, or only say that it is queued. */
+  readonly queued: 'wait' | 'say'
   /** Whether the session was started for this turn; then its first records are printed too. */
   readonly isNew: boolean
   readonly isJson: boolean
@@ -83,7 +85,7 @@ export async function runTurn(
     const ran = command.type === 'sendPrompt' ? commandResult('sendPrompt', sent.value).ran : undefined
     if (ran !== undefined) return ok(await finishCommand(handle, { ran, seq: sent.value.seq }, output, options))
     const { queued } = sent.value.result
-    if (typeof queued === 'string' && options.approvals === 'leave') {
+    if (typeof queued === 'string' && options.queued === 'say') {
       await context.out.write(`Accepted (seq ${sent.value.seq}), queued as ${escapeLine(queued)}.\n`)
       return ok(exitCodes.ok)
     }

@@ -51,7 +51,12 @@ async function open(app: App, wanted: string | undefined, flags: Args['flags']):
   if (!reached.ok) return failWith(reached.fault)
   app.reached = reached.value
   watchServer(app)
-  if (flags.resume) return openSessions(app)
+  if (flags.resume) {
+    const chosen = Promise.withResolvers<void>()
+    openSessions(app, '', () => chosen.resolve())
+    await chosen.promise
+    app.host.notice('No session chosen: this is a new one.')
+  }
   const handle = await openOrStart(reached.value, wanted, flags, context)
   if (!handle.ok) return failWith(handle.fault)
   app.show(handle.value)

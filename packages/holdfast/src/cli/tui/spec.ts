@@ -1,6 +1,9 @@
 import type { CommandSpec } from '../args/command-spec.ts'
 import { sessionNote, where } from '../args/shared-flags.ts'
 
+/** The terminal UI has no command: it is the program itself. */
+export const tuiName = 'holdfast'
+
 /** The flags of the terminal UI: `holdfast` without a command. */
 export const tuiSpec = {
   about: 'work with the agent in this terminal',

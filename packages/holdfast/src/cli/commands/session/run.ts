@@ -84,7 +84,7 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'ask'
     const command = { type: 'sendPrompt', content: prompt } as const
     const markdown = await openAnswerPrinter(context)
-    const options = { approvals, isNew, isJson: flags.json, context, markdown, interruption } as const
+    const options = { approvals, queued: 'wait', isNew, isJson: flags.json, context, markdown, interruption } as const
     const ran = await runTurn(handle.value, command, options)
     if (isHelp) await removeHelpSession(reached.value.sessions, handle.value.id)
     else if (reached.value.isHere(handle.value.id)) await leaveOwned(handle.value, context, interruption)

@@ -36,7 +36,15 @@ async function showTurn(name: string, command: TurnCommand, context: CliContext)
   return withSessions(context, async ({ sessions, isHere }) => {
     const handle = orThrow(await openNamed(sessions, context, name))
     const markdown = await openAnswerPrinter(context)
-    const options = { approvals: 'leave', isNew: false, isJson: false, context, markdown, interruption } as const
+    const options = {
+      approvals: 'leave',
+      queued: 'say',
+      isNew: false,
+      isJson: false,
+      context,
+      markdown,
+      interruption,
+    } as const
     const code = orThrow(await runTurn(handle, command, options))
     if (isHere(handle.id)) await leaveOwned(handle, context, interruption)
     else await tellBackground(handle, context)

@@ -10,11 +10,13 @@ import { emptyEditor, insert, withText } from '../input/editor.ts'
 import { editOutside } from '../input/external-editor.ts'
 import { findDroppedFile, storeClipboardImage, storeFile } from '../input/pasted-files.ts'
 import { createPastes } from '../input/pastes.ts'
-import { type App, isBusy } from './app-state.ts'
+import { type App, hasDriver, isBusy } from './app-state.ts'
 
 /** Submits a command as this terminal. A refusal is shown. */
 export async function submit(app: App, command: CommandInput): Promise<Result<Answer> | null> {
   if (!app.live) return null
+  // Nobody else would lose the session: the driver has left.
+  if (!hasDriver(app) && command.type !== 'claimDriver') await app.live.submit({ type: 'claimDriver' })
   const answer = await app.live.submit(command)
   if (!answer.ok) app.host.notice(answer.fault.message, true)
   app.redraw()

@@ -71,6 +71,10 @@ export const isBusy = ({ live }: Pick<App, 'live'>): boolean =>
 export const isDriving = ({ live, client }: Pick<App, 'live' | 'client'>): boolean =>
   live?.subscriberRole(client) === 'driver'
 
+/** Returns whether somebody drives the session, as far as is known here. */
+export const hasDriver = ({ live }: Pick<App, 'live'>): boolean =>
+  !live || live.presence.length === 0 || live.presence.some(({ role }) => role === 'driver')
+
 /** Returns the questions that wait: those of the session in call order, then those of its subagents. */
 export const questionsOf = ({ live }: Pick<App, 'live'>): readonly OpenQuestion[] => [
   ...(live?.view?.pendingApprovals ?? []),

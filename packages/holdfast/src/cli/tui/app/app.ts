@@ -48,7 +48,7 @@ export function startApp({ context, first, onQuit }: AppDeps): RunningApp {
       redraw()
     },
     close() {
-      views.pop()
+      views.pop()?.close?.()
       redraw()
     },
     notice(text, isError = false) {
@@ -122,6 +122,7 @@ export function startApp({ context, first, onQuit }: AppDeps): RunningApp {
   return {
     app,
     close() {
+      for (const view of views) view.close?.()
       app.live?.close()
       drawing?.end()
       terminal.close()

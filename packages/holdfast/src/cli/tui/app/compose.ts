@@ -6,7 +6,7 @@ import { statusRow } from '../render/status.ts'
 import { cutLine, emptyLine, line, type StyledLine, shownLine, span, styles } from '../term/lines.ts'
 import type { CursorPlace } from '../term/painter.ts'
 import type { TerminalSize } from '../term/terminal.ts'
-import { type App, guardedMs, isBusy, isDriving, questionsOf } from './app-state.ts'
+import { type App, guardedMs, hasDriver, isBusy, isDriving, questionsOf } from './app-state.ts'
 
 /** The live region: everything below the printed conversation. */
 export type Region = { readonly live: readonly StyledLine[]; readonly cursor: CursorPlace | null }
@@ -70,6 +70,7 @@ function ruleRow(app: App, width: number): StyledLine {
 function ruleWord(app: App): string {
   if (app.focus.type === 'reason') return 'why not? the model reads it'
   if (app.focus.type === 'field') return 'answer'
+  if (!hasDriver(app)) return 'nobody drives: send something, or press Ctrl+X, to drive'
   if (app.live?.view && !isDriving(app) && app.live.presence.length > 0)
     return 'another screen drives: Ctrl+X takes over'
   const plan = app.live?.view?.mode === 'plan' ? 'plan only' : ''

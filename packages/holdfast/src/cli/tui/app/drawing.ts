@@ -47,11 +47,13 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   let lastDraw = 0
   let lastResize = Number.NEGATIVE_INFINITY
   let busySince: number | null = null
+  /** Whether another program uses the terminal: nothing is drawn until `repaint`. */
+  let isReleased = false
   let hasEnded = false
 
   function draw(): void {
     cancel()
-    if (hasEnded || terminal.isBehind()) return // `drain` asks again
+    if (hasEnded || isReleased || terminal.isBehind()) return // `drain` asks again
     lastDraw = performance.now()
     const unsettledMs = lastResize + settleMs - lastDraw
     if (unsettledMs > 0) {
@@ -66,8 +68,9 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   }
 
   function drawFull(view: FullView): void {
-    const { rows, cursor } = view.draw(terminal.size())
-    const next = toRows(rows, isColoured)
+    const size = terminal.size()
+    const { rows, cursor } = view.draw(size)
+    const next = toRows(rows, isColoured, size.columns)
     const start = full === null ? enterFull : ''
     const text = paintFull(full ?? [], next, cursor)
     full = next
@@ -115,7 +118,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   }
 
   function request(cause?: 'key'): void {
-    if (hasEnded || soon) return
+    if (hasEnded || isReleased || soon) return
     const wait = frameMs - (performance.now() - lastDraw)
     if (cause === 'key' || wait <= 0) soon = setImmediate(draw)
     else frame ??= setTimeout(draw, wait)
@@ -126,16 +129,18 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
     resize() {
       lastResize = performance.now()
       if (full !== null) full = []
-      if (views.length > 0) terminal.write('\u001b[2J')
       request('key')
     },
     repaint() {
+      // After another program the cursor is below what that program left; else the rows to replace are above it.
+      if (!isReleased) drawing.release()
+      isReleased = false
       painted = nothingPainted
-      if (full !== null) full = []
-      terminal.write('\r\u001b[J')
       request('key')
     },
     release() {
+      cancel()
+      isReleased = true
       if (full !== null) terminal.write(leaveFull)
       full = null
       const { text } = paint(
@@ -148,9 +153,8 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
     },
     end() {
       if (hasEnded) return
-      drawing.release()
+      if (!isReleased) drawing.release()
       hasEnded = true
-      cancel()
     },
   }
   return drawing

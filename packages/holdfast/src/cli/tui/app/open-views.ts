@@ -48,8 +48,8 @@ export function openHelp(app: App): void {
   app.host.open(createTextView({ title: () => 'Keys and commands', rows }, app.host))
 }
 
-/** Lists the sessions, to open one here. */
-export function openSessions(app: App, search = ''): void {
+/** Lists the sessions, to open one here. `onNone` is called if none was chosen. */
+export function openSessions(app: App, search = '', onNone: () => void = () => undefined): void {
   const { reached, context } = app
   if (!reached) return
   const workspace = resolveWorkspace(context)
@@ -64,7 +64,13 @@ export function openSessions(app: App, search = ''): void {
       workspace: workspace.ok && context.server === undefined ? workspace.value : null,
       now: context.now,
       onChoose: (id) => void onChoose(id),
-      host: app.host,
+      host: {
+        ...app.host,
+        close() {
+          app.host.close()
+          onNone()
+        },
+      },
       search,
     }),
   )
@@ -173,8 +179,10 @@ export function openAgents(app: App): void {
     if (!handle) return
     const live = createLiveView(handle, { role: 'viewer' })
     live.subscribe(() => host.redraw())
-    const view = createTranscriptView({ live, colours, host, onPin: () => undefined })
-    host.open(view)
+    host.open({
+      ...createTranscriptView({ live, colours, host, onPin: () => undefined }),
+      close: () => live.close(),
+    })
   }
   const children = () => app.live?.here?.children ?? []
   host.open(createAgentsView({ children, onChoose: ({ id }) => void show(id), host }))

@@ -1,6 +1,16 @@
 import { askText, sandboxSentence } from '@holdfast/protocol'
 import type { OpenQuestion } from '../../attach/screen.ts'
-import { cutLine, emptyLine, line, type StyledLine, shownLine, shownText, span, styles } from '../term/lines.ts'
+import {
+  cutLine,
+  emptyLine,
+  line,
+  lineWidth,
+  type StyledLine,
+  shownLine,
+  shownText,
+  span,
+  styles,
+} from '../term/lines.ts'
 import { wrapLine, wrapText } from '../term/wrap.ts'
 import { diffCountLine, diffRows } from './diff.ts'
 
@@ -33,38 +43,41 @@ export function approvalRows(asked: OpenQuestion, options: CardOptions): readonl
     asked.preview.type === 'question'
       ? `${who}${shownLine(asked.preview.from)} asks`
       : `${who}allow ${shownLine(asked.tool)}?`
+  const inner = width - 2
+  const keys = keyRows(asked, options, inner)
   const notes = [
     ...(asked.changed ? ['The content changed since you approved it.'] : []),
     ...(asked.rewrittenBy === undefined
       ? []
       : [`Its arguments were changed by the hook ${shownLine(asked.rewrittenBy)}.`]),
     ...(why === null ? [] : [shownLine(why)]),
-  ]
+  ].flatMap((note) => wrapLine(line(note, styles.dim), inner))
   const head: StyledLine = [
     span('▌ ', styles.warn),
     span(title, `${styles.bold};${styles.warn}`),
     span(more, styles.dim),
   ]
-  const keys = keyRow(asked, options)
-  const inner = width - 2
-  const room = Math.max(1, rowsMax - 3 - notes.length)
-  const body = previewRows(asked, inner, room)
+  const room = Math.max(1, rowsMax - 1 - keys.length - notes.length)
   const edge = span('▌ ', styles.warn)
-  const rows = [...body, ...notes.flatMap((note) => wrapLine(line(note, styles.dim), inner))]
-  return [emptyLine, head, ...rows.map((row): StyledLine => [edge, ...row]), cutLine([edge, ...keys], width)].slice(
-    0,
-    rowsMax + 1,
-  )
+  // The keys are always in sight, whatever the notes take.
+  const rows = [...previewRows(asked, inner, room), ...notes].slice(0, Math.max(1, rowsMax - 1 - keys.length))
+  return [emptyLine, head, ...[...rows, ...keys].map((row): StyledLine => cutLine([edge, ...row], width))]
 }
 
-function keyRow({ preview, reason }: OpenQuestion, { keys, isDriving }: CardOptions): StyledLine {
-  if (!isDriving) return line('Another screen drives this session. Ctrl+X takes over.', styles.dim)
-  if (keys === 'input') return line('Tab answers it. Your keys go to the input now.', styles.dim)
-  if (keys === 'soon') return line('…', styles.dim)
-  if (preview.type === 'question') return keyHints(['y answer', 'n decline', 'esc no choice', 'v view'])
-  const once = ['y once']
+function keyRows({ preview, reason }: OpenQuestion, options: CardOptions, width: number): readonly StyledLine[] {
+  const { keys, isDriving } = options
+  if (!isDriving) return wrapLine(line('Another screen drives this session. Ctrl+X takes over.', styles.dim), width)
+  if (keys === 'input') return wrapLine(line('Tab answers it. Your keys go to the input now.', styles.dim), width)
+  if (keys === 'soon') return [line('…', styles.dim)]
   const longer = reason === undefined ? ['t turn', 's session', 'a always'] : []
-  return keyHints([...once, ...longer, 'n no', 'v view'])
+  const hints =
+    preview.type === 'question'
+      ? ['y answer', 'n decline', 'esc no choice', 'v view']
+      : ['y once', ...longer, 'n no', 'v view']
+  const half = Math.ceil(hints.length / 2)
+  return lineWidth(keyHints(hints)) <= width
+    ? [keyHints(hints)]
+    : [keyHints(hints.slice(0, half)), keyHints(hints.slice(half))]
 }
 
 const keyHints = (hints: readonly string[]): StyledLine =>
@@ -77,26 +90,42 @@ const keyHints = (hints: readonly string[]): StyledLine =>
     ]
   })
 
-function previewRows({ preview }: OpenQuestion, width: number, rowsMax: number): readonly StyledLine[] {
-  const rows = drawPreview(preview, width, rowsMax + 1)
-  if (rows.length <= rowsMax && preview.blob === undefined) return rows
-  const kept = rows.slice(0, Math.max(1, rowsMax - 1))
-  return [...kept, line('… v shows all of it', styles.warn)]
+/** Returns what fits of what would run: its first and its last rows, so that nothing can hide behind a long beginning. */
+function previewRows({ preview }: OpenQuestion, width: number, room: number): readonly StyledLine[] {
+  const rows = previewBody(preview, width)
+  const facts = previewFacts(preview, width)
+  if (rows.length + facts.length <= room && preview.blob === undefined) return [...rows, ...facts]
+  const kept = facts.length <= room - 2 ? facts : []
+  const left = Math.min(rows.length, Math.max(0, room - kept.length - 1))
+  const hidden = rows.length - left
+  const count = hidden === 0 ? '' : hidden === 1 ? ' 1 row is hidden:' : ` ${hidden} rows are hidden:`
+  const mark = line(`…${count} v shows all of it`, styles.warn)
+  const last = rows.slice(rows.length - Math.floor(left / 2))
+  return [...rows.slice(0, Math.ceil(left / 2)), mark, ...(left < 2 ? [] : last), ...kept]
 }
 
 /** Returns the rows of exactly what a call would run. */
-export function drawPreview(preview: OpenQuestion['preview'], width: number, rowsMax?: number): readonly StyledLine[] {
+export const drawPreview = (preview: OpenQuestion['preview'], width: number): readonly StyledLine[] => [
+  ...previewBody(preview, width),
+  ...previewFacts(preview, width),
+]
+
+/** Returns where a command would run, and what it could reach. */
+function previewFacts(preview: OpenQuestion['preview'], width: number): readonly StyledLine[] {
+  if (preview.type !== 'command') return []
+  const place = `in ${shownLine(preview.cwd)}${preview.background ? ', in the background' : ''}`
+  const reach = preview.sandbox ? [sandboxSentence(preview.sandbox)] : []
+  return [place, ...reach].flatMap((one) => wrapLine(line(shownLine(one), styles.dim), width))
+}
+
+function previewBody(preview: OpenQuestion['preview'], width: number): readonly StyledLine[] {
   switch (preview.type) {
-    case 'command': {
-      const command = wrapText(shownText(preview.command), width, styles.bold)
-      const place = `in ${shownLine(preview.cwd)}${preview.background ? ', in the background' : ''}`
-      const reach = preview.sandbox ? [sandboxSentence(preview.sandbox)] : []
-      return [...command, ...[place, ...reach].flatMap((one) => wrapLine(line(shownLine(one), styles.dim), width))]
-    }
+    case 'command':
+      return wrapText(shownText(preview.command), width, styles.bold)
     case 'diff':
       return [
         [span(shownLine(preview.path), styles.bold), span('  '), ...diffCountLine(preview.diff)],
-        ...diffRows(preview.diff, width, rowsMax),
+        ...diffRows(preview.diff, width),
       ]
     case 'arguments':
       return wrapText(shownText(JSON.stringify(preview.args, null, 2)), width)

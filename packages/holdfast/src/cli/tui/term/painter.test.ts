@@ -2,6 +2,7 @@ import xterm from '@xterm/headless'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { line, type StyledLine } from './lines.ts'
+import { toRows } from './paint-full.ts'
 import { nothingPainted, type Painted, paint } from './painter.ts'
 
 const columns = 20
@@ -45,6 +46,18 @@ describe('the live region', () => {
     const changed = paint(first.painted, { ...wanted, live: [line('one'), line('three')] }, true).text
     expect(changed).toContain('three')
     expect(changed).not.toContain('one')
+  })
+
+  it('does not clear after a row that fills the width: the cursor is still on its last column', () => {
+    const wanted = { print: [line('p'.repeat(columns))], live: [line('x'.repeat(columns))], cursor: null, columns }
+    const first = paint(nothingPainted, wanted, true)
+    expect(first.text).not.toContain('\u001b[K')
+    const live = [line('y'.repeat(columns))]
+    expect(paint(first.painted, { ...wanted, print: [], live }, true).text).not.toContain('\u001b[K')
+    expect(toRows([line('x'.repeat(columns)), line('short')], true, columns)).toEqual([
+      'x'.repeat(columns),
+      'short\u001b[K',
+    ])
   })
 
   it('is one synchronised update', () => {

@@ -38,7 +38,7 @@ export function paint(
   const painted = { rows, cursor, columns: wanted.columns }
   const isResized = before.columns !== wanted.columns && before.rows.length > 0
   const isWhole = wanted.print.length > 0 || isResized || before.rows.length === 0
-  const body = isWhole ? drawAll(rows, wanted.print, isColoured) : drawChanged(before.rows, rows)
+  const body = isWhole ? drawAll(rows, wanted, isColoured) : drawChanged(before.rows, rows, wanted.columns)
   const isMoved = cursor.row !== before.cursor.row || cursor.column !== before.cursor.column
   if (body.text === '' && !isMoved) return { text: '', painted }
   const home = `${up(rowsAbove(before, wanted.columns))}\r`
@@ -62,14 +62,17 @@ const rowsOf = (width: number, columns: number): number => Math.max(1, Math.ceil
 
 type Drawn = { readonly text: string; readonly row: number }
 
-function drawAll(rows: readonly Row[], print: readonly StyledLine[], isColoured: boolean): Drawn {
-  const printed = print.map((one) => `${toAnsi(one, isColoured)}${csi}K\r\n`).join('')
-  const live = rows.map(({ text }) => `${text}${csi}K`).join('\r\n')
+/** Clears the rest of a row. After the last column the cursor stays on it, so that clearing would erase what was written there. */
+export const clearRest = (width: number, columns: number): string => (width < columns ? `${csi}K` : '')
+
+function drawAll(rows: readonly Row[], { print, columns }: Wanted, isColoured: boolean): Drawn {
+  const printed = print.map((one) => `${toAnsi(one, isColoured)}${clearRest(lineWidth(one), columns)}\r\n`).join('')
+  const live = rows.map(({ text, width }) => `${text}${clearRest(width, columns)}`).join('\r\n')
   return { text: `${printed}${live}${csi}J`, row: Math.max(0, rows.length - 1) }
 }
 
 /** Draws the rows that differ. The cursor is in the first row before. */
-function drawChanged(before: readonly Row[], rows: readonly Row[]): Drawn {
+function drawChanged(before: readonly Row[], rows: readonly Row[], columns: number): Drawn {
   let text = ''
   let at = 0
   const last = Math.max(0, before.length - 1)
@@ -78,7 +81,7 @@ function drawChanged(before: readonly Row[], rows: readonly Row[]): Drawn {
     const known = Math.min(index, last)
     text += down(known - at)
     if (index > known) text += '\r\n'.repeat(index - Math.max(known, at)) // rows that are not on the screen yet
-    text += `\r${row.text}${csi}K`
+    text += `\r${row.text}${clearRest(row.width, columns)}`
     at = index
   }
   if (rows.length < before.length) {

@@ -8,6 +8,8 @@ export interface FullView {
   /** Returns the rows of the whole screen. */
   draw(size: TerminalSize): { readonly rows: readonly StyledLine[]; readonly cursor: CursorPlace | null }
   key(event: KeyEvent): void
+  /** Called when the view is closed. */
+  close?(): void
 }
 
 /** What a view asks of the program around it. */

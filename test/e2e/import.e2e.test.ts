@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { progressText } from '../../packages/holdfast/src/cli/commands/store/import.ts'
 import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
 import { createLongConversation } from '../../packages/holdfast/src/transfer/import/testing/long-conversation.ts'
 
@@ -138,15 +137,6 @@ describe('holdfast import and export', () => {
     expect((await cli.run(['rm', id, '--forever'])).code).toBe(0)
     expect((await cli.run(['import', 'own.jsonl'])).code).toBe(0)
     expect((await cli.run(['export', id, '--format', 'jsonl'])).stdout).toBe(own)
-  })
-
-  it('formats its progress', () => {
-    expect(progressText({ files: 121, total: 400, bytes: 1_000_000, tookMs: 417 })).toBe(
-      '[######--------------] 121 of 400 files, 1.0 MB, 2.4 MB/s',
-    )
-    expect(progressText({ files: 100, total: 400, bytes: 1_000_000, tookMs: 2000 })).toMatch(/, 0\.5 MB\/s, 6 s left$/)
-    expect(progressText({ files: 10, total: 400, bytes: 1_000_000, tookMs: 4000 })).toMatch(/, 2 min 36 s left$/)
-    expect(progressText({ files: 0, total: 0, bytes: 0, tookMs: 0 })).toMatch(/^\[-{20}\] 0 of 0 files/)
   })
 
   it.each(['sqlite', 'jsonl'])('completes a killed import (%s)', async (kind) => {

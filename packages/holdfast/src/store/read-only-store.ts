@@ -85,6 +85,16 @@ export async function* everySession(source: Pick<ReadOnlyStore, 'sessions'>): As
   }
 }
 
+/** Counts the records of all sessions, by their heads. */
+export async function countRecords(source: Pick<ReadOnlyStore, 'sessions'>): Promise<number> {
+  let count = 0
+  for await (const { base, head } of everySession(source)) count += head - base
+  return count
+}
+
+/** How much of a store was read. */
+export type ReadProgress = { readonly records: number; readonly total: number }
+
 /** Yields a session's own records, page by page. */
 export async function* everyRecord(
   source: Pick<ReadOnlyStore, 'ownRecords'>,

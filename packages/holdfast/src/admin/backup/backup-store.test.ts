@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openHoldfast } from '../../open.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { contentOf, fillStore, locationIn } from '../../store/open/testing/a-store.ts'
+import type { ReadProgress } from '../../store/read-only-store.ts'
 import { check } from '../doctor/check-store.ts'
 import { backup } from './backup-store.ts'
 
@@ -32,7 +33,11 @@ describe.each(['sqlite', 'jsonl'] as const)('backup of a %s store', (kind) => {
   it('holds every session, record and blob, is private, and passes a check', async () => {
     await fillStore(from, join(base, 'aside'))
     const umask = process.umask(0)
-    const made = orThrow(await backup(from, copy.path).finally(() => process.umask(umask)))
+    const read: ReadProgress[] = []
+    const made = orThrow(
+      await backup(from, copy.path, (progress) => read.push(progress)).finally(() => process.umask(umask)),
+    )
+    expect(read.at(-1)).toEqual({ records: made.records, total: made.records })
     expect(made).toMatchObject({ url: copy.url, sessions: 4, lost: 0, missingBlobs: [] })
     expect(made.blobs).toBeGreaterThan(0)
     const [before, after] = [await contentOf(from), await contentOf(copy)]

@@ -8,7 +8,13 @@ import { temporaryPath } from '../../store/disk.ts'
 import { adminOf, findInsideFault } from '../../store/open/admin-of.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskLocation, diskLocationAt } from '../../store/open/store-location.ts'
-import { everyRecord, everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import {
+  countRecords,
+  everyRecord,
+  everySession,
+  type ReadOnlyStore,
+  type ReadProgress,
+} from '../../store/read-only-store.ts'
 import { faultOf } from '../../store/storage-fault.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
 
@@ -30,8 +36,10 @@ export type Backup = {
   readonly missingBlobs: readonly string[]
 }
 
+type OnProgress = (progress: ReadProgress) => void
+
 /** Copies a consistent state of a store and reads the copy back. Faults: bad_request, not_found, storage_error. */
-export async function backup(from: DiskLocation, to: string): Promise<Result<Backup>> {
+export async function backup(from: DiskLocation, to: string, onProgress?: OnProgress): Promise<Result<Backup>> {
   const path = resolve(to)
   const copy = diskLocationAt(from.kind, path)
   const existing = [path, copy.blobsDir].find((target) => existsSync(target))
@@ -46,7 +54,7 @@ export async function backup(from: DiskLocation, to: string): Promise<Result<Bac
   if (!existsSync(from.path)) return refuse(fault('not_found', `There is no store ${from.url}.`, { store: from.url }))
   const temporary = diskLocationAt(from.kind, temporaryPath(path))
   try {
-    const copied = await copyInto(from, temporary)
+    const copied = await copyInto(from, temporary, onProgress)
     await publish(temporary, copy)
     return ok({ url: copy.url, ...copied })
   } catch (error) {
@@ -57,13 +65,13 @@ export async function backup(from: DiskLocation, to: string): Promise<Result<Bac
   }
 }
 
-async function copyInto(from: DiskLocation, to: DiskLocation): Promise<Omit<Backup, 'url'>> {
+async function copyInto(from: DiskLocation, to: DiskLocation, onProgress?: OnProgress): Promise<Omit<Backup, 'url'>> {
   await adminOf(from).copyTo(to.path)
   const source = orThrow(await openReadOnlyStore(to))
   if (source === null) throw new Error('a copy that was just made does not exist')
   try {
     // Copy blobs after the records: each blob exists before a record refers to it.
-    return await copyBlobs(source, from, to)
+    return await copyBlobs(source, from, to, onProgress)
   } finally {
     await source.close()
   }
@@ -78,12 +86,18 @@ async function publish(temporary: DiskLocation, copy: DiskLocation): Promise<voi
 }
 
 /** Reads every record of the copy, and copies each blob that a record refers to. */
-async function copyBlobs(copy: ReadOnlyStore, from: DiskLocation, to: DiskLocation): Promise<Omit<Backup, 'url'>> {
+async function copyBlobs(
+  copy: ReadOnlyStore,
+  from: DiskLocation,
+  to: DiskLocation,
+  onProgress?: OnProgress,
+): Promise<Omit<Backup, 'url'>> {
   const source = existsSync(from.blobsDir) ? orThrow(await openFileBlobs(from.blobsDir)) : null
   const target = orThrow(await openFileBlobs(to.blobsDir))
   const count = { sessions: 0, records: 0, lost: 0, blobs: 0, blobBytes: 0 }
   const seen = new Set<BlobHash>()
   const missingBlobs: BlobHash[] = []
+  const total = onProgress ? await countRecords(copy) : 0
 
   async function copyBlob(hash: BlobHash): Promise<void> {
     const bytes = (await source?.open(hash)) ?? null
@@ -100,6 +114,7 @@ async function copyBlobs(copy: ReadOnlyStore, from: DiskLocation, to: DiskLocati
     if (!session.isPurged) count.sessions += 1
     for await (const record of everyRecord(copy, session)) {
       count['lost' in record ? 'lost' : 'records'] += 1
+      onProgress?.({ records: count.records + count.lost, total })
       for (const hash of 'lost' in record ? [] : blobsOf(record.event)) {
         if (!seen.has(hash)) await copyBlob(hash)
         seen.add(hash)

@@ -6,7 +6,7 @@ import { error, type Finding, type FindingCode, isSameFinding, warning } from '.
 import { adminOf, findOpenFault } from '../../store/open/admin-of.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import type { ReadOnlyStore } from '../../store/read-only-store.ts'
+import type { ReadOnlyStore, ReadProgress } from '../../store/read-only-store.ts'
 import { findLiveNodes } from '../../system/node/node-socket.ts'
 import { checkBlobFiles, checkBlobs } from './check-blobs.ts'
 import { type CheckedSessions, checkSessions } from './check-sessions.ts'
@@ -20,7 +20,10 @@ export type CheckResult = Omit<CheckedSessions, 'blobs'> & {
 }
 
 /** Checks the files of a store and all that is in them. Changes nothing. */
-export async function checkAll(location: DiskLocation): Promise<CheckResult> {
+export async function checkAll(
+  location: DiskLocation,
+  onProgress?: (progress: ReadProgress) => void,
+): Promise<CheckResult> {
   const opened = await openReadOnlyStore(location)
   const source = opened.ok ? opened.value : null
   try {
@@ -36,7 +39,7 @@ export async function checkAll(location: DiskLocation): Promise<CheckResult> {
       const canCopy = (!isHeld || isUnknown) && inside.some(({ code }) => pageCodes.has(code))
       const isDamaged = canCopy && adminOf(location).hasDamagedPages()
       const checked = isDamaged ? await checkReadableCopy(location, fileFindings, inside) : null
-      return checked ?? (await checkContent(location, source, { isHeld, inside, fileFindings }))
+      return checked ?? (await checkContent(location, source, { isHeld, inside, fileFindings, onProgress }))
     }
     const checked = await checkReadableCopy(location, fileFindings, [])
     if (checked !== null) return checked
@@ -131,12 +134,13 @@ type Known = {
   readonly isHeld: boolean
   readonly inside: readonly Finding[]
   readonly fileFindings: readonly Finding[]
+  readonly onProgress?: ((progress: ReadProgress) => void) | undefined
 }
 
 async function checkContent(
   location: DiskLocation,
   source: ReadOnlyStore,
-  { isHeld, inside, fileFindings }: Known,
+  { isHeld, inside, fileFindings, onProgress }: Known,
 ): Promise<CheckResult> {
   try {
     const isNamed = !(await hasUnreadableNodes(source))
@@ -146,7 +150,7 @@ async function checkContent(
       return warning({ code: 'dead_node', subject: id, what })
     })
     const isDead = isNamed ? createIsDead(source) : async () => false
-    const { findings, blobs, ...rest } = await checkSessions(source, { isHeld, isDead })
+    const { findings, blobs, ...rest } = await checkSessions(source, { isHeld, isDead, onProgress })
     const own = [...inside.filter((finding) => !isReportedRow(finding, findings)), ...dead, ...findings]
     const blobFindings = await checkBlobs(location.blobsDir, blobs)
     const all = [...fileFindings, ...own, ...blobFindings]

@@ -3,7 +3,13 @@ import { blobsOf, loadSession } from '@holdfast/core'
 import type { CatalogueEntry } from '@holdfast/core/ports'
 import { type BlobHash, HoldfastError, InvariantViolation, type Seq, type SessionId } from '@holdfast/protocol'
 import { error, type Finding, info, warning } from '../../store/finding.ts'
-import { everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
+import {
+  countRecords,
+  everySession,
+  type ReadOnlyStore,
+  type ReadProgress,
+  type StoreSession,
+} from '../../store/read-only-store.ts'
 import type { SessionRemoval, SessionRepair } from '../../store/store-admin.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
@@ -22,6 +28,7 @@ type SessionsInUse = {
   readonly isHeld: boolean
   /** Returns whether the process that owns a session is dead. */
   readonly isDead: (owner: string) => Promise<boolean>
+  readonly onProgress?: ((progress: ReadProgress) => void) | undefined
 }
 
 const namedMax = 20
@@ -29,7 +36,7 @@ const namedMax = 20
 /** Reads every record of every session, and compares catalogue rows, heads and parents with the logs. */
 export async function checkSessions(
   source: ReadOnlyStore,
-  { isHeld, isDead }: SessionsInUse,
+  { isHeld, isDead, onProgress }: SessionsInUse,
 ): Promise<CheckedSessions> {
   const findings: Finding[] = []
   const repairs: SessionRepair[] = []
@@ -38,6 +45,7 @@ export async function checkSessions(
   const checked = new Map<SessionId, CheckedLog>()
   const count = { sessions: 0, records: 0 }
   const deferred: StoreSession[] = []
+  const total = onProgress ? await countRecords(source) : 0
 
   async function check(session: StoreSession): Promise<void> {
     const read = await readIfExists(session, source, blobs, isHeld)
@@ -46,6 +54,7 @@ export async function checkSessions(
       return
     }
     count.records += session.head - session.base
+    onProgress?.({ records: count.records, total })
     const parent = session.parent === null ? null : checked.get(session.parent)
     const shared = (parent?.lost ?? []).filter((seq) => seq <= session.base)
     checked.set(session.id, { head: session.head, lost: [...shared, ...read.lost] })

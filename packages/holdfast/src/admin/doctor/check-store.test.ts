@@ -10,6 +10,7 @@ import { findingCodes } from '../../store/finding.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { contentOf, type FilledStore, fillStore, hashesOf, locationIn } from '../../store/open/testing/a-store.ts'
+import type { ReadProgress } from '../../store/read-only-store.ts'
 import { check, type StoreReport } from './check-store.ts'
 import { commonDamages, damages } from './testing/planted-damages.ts'
 import type { Planted } from './testing/planted-store.ts'
@@ -41,7 +42,10 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
     const { location } = planted()
     expect(await wrongIn(location)).toEqual([])
     const records = (await contentOf(location))?.sessions.reduce((sum, session) => sum + session.records.length, 0)
-    expect(orThrow(await check(location))).toMatchObject({ isIntact: true, sessions: 4, records })
+    const read: ReadProgress[] = []
+    const checked = await check(location, { onProgress: (progress) => read.push(progress) })
+    expect(orThrow(checked)).toMatchObject({ isIntact: true, sessions: 4, records })
+    expect(read.at(-1)).toEqual({ records, total: records })
   })
 
   for (const [what, code, plant, stays] of [...damages[kind], ...commonDamages]) {

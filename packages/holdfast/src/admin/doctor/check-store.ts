@@ -7,6 +7,7 @@ import { openBlobsToRead } from '../../store/open/open-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
 import type { PostgresLocation } from '../../store/postgres/connect/postgres-url.ts'
+import type { ReadProgress } from '../../store/read-only-store.ts'
 import { faultOf } from '../../store/storage-fault.ts'
 import type { Environment } from '../../system/home.ts'
 import { type CheckResult, checkAll, hasUnreadableNodes, removeFiles, unreadable } from './check-all.ts'
@@ -41,6 +42,8 @@ type CheckOptions = {
   readonly now?: (() => number) | undefined
   /** Has the keys of a place for files. */
   readonly environment?: Environment | undefined
+  /** Called while the store is checked. */
+  readonly onProgress?: ((progress: ReadProgress) => void) | undefined
 }
 
 /** Checks a store; with `repair` repairs what it can and checks again. Faults: not_found, session_locked, storage_error. */
@@ -53,7 +56,7 @@ export async function check(location: SavedLocation, options: CheckOptions = {})
     return refuse(fault('not_found', `There is no store ${location.url}.`, { store: location.url }))
   }
   try {
-    const found = await checkAll(location)
+    const found = await checkAll(location, options.onProgress)
     if (!options.repair || !found.findings.some(({ canRepair }) => canRepair))
       return ok(createReport(location, found, null))
     const inUse = await findUse(location)

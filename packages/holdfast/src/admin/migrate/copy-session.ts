@@ -173,7 +173,7 @@ export async function verifyRecords(
   source: ReadOnlyStore,
   to: SavedLocation,
   refused: Map<SessionId, string>,
-  onProgress: ((progress: MigrationProgress) => void) | undefined,
+  onProgress: (progress: Omit<MigrationProgress, 'total'>) => void,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const target = orThrow(await openReadOnlyStore(to))
@@ -190,7 +190,7 @@ export async function verifyRecords(
       if (difference !== null || !isSame) refused.set(session.id, `after copying, ${difference ?? 'a record differs'}`)
       else records += session.head - session.base
       sessions += 1
-      onProgress?.({ phase: 'verifying', sessions, records })
+      onProgress({ phase: 'verifying', sessions, records })
     }
     return records
   } finally {

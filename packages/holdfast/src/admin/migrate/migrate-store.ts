@@ -5,7 +5,13 @@ import { openBlobsToRead } from '../../store/open/open-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskStore, openSavedStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
-import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
+import {
+  countRecords,
+  everyRecord,
+  everySession,
+  type ReadOnlyStore,
+  type StoreSession,
+} from '../../store/read-only-store.ts'
 import type { Environment } from '../../system/home.ts'
 import { type CopyDeps, copySession, findCommonHead, verifyBlobs, verifyRecords } from './copy-session.ts'
 import { copySpending, copyTokens, findTenant, removeTemporaryStores, writeTrusts } from './target-files.ts'
@@ -18,6 +24,8 @@ export type MigrationProgress = {
   readonly sessions: number
   /** The records of this phase so far. */
   readonly records: number
+  /** The records of the source, including those that an earlier run has copied. */
+  readonly total: number
 }
 
 /** A session that was not copied, and why. */
@@ -110,6 +118,7 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
   const refused = new Map<SessionId, string>()
   const count: Count = { copied: 0, kept: 0, blobs: 0, blobBytes: 0 }
   let records = 0
+  const total = onProgress ? await countRecords(source) : 0
   await using sourceBlobs = await openBlobsToRead(from, environment)
   const onBlob = (bytes: number) => {
     count.blobs += 1
@@ -123,7 +132,7 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
       ...{ source, sourceBlobs, target: opened.store, targetBlobs: opened.blobs },
       onRecords: (more) => {
         records += more
-        onProgress?.({ phase: 'copying', sessions: count.copied, records })
+        onProgress?.({ phase: 'copying', sessions: count.copied, records, total })
       },
       onBlob,
     }
@@ -143,7 +152,8 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
     await opened.store.close()
   }
   await writeTrusts(to, await source.trusts())
-  const verified = await verifyRecords(source, to, refused, onProgress, signal)
+  const onVerified = (done: Omit<MigrationProgress, 'total'>) => onProgress?.({ ...done, total })
+  const verified = await verifyRecords(source, to, refused, onVerified, signal)
   const missingBlobs = await verifyBlobs({ source, sourceBlobs, refused, to, onBlob, signal, environment })
   return {
     ...{ from: from.url, to: to.url, ...count, records: verified, missingBlobs },

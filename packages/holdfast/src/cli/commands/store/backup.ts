@@ -1,5 +1,6 @@
 import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { createProgressLine } from '../../render/progress-line.ts'
 import { counted } from '../../render/tables.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
@@ -11,7 +12,10 @@ export const run: RunCommand<typeof storeSpecs.backup> = async ({ positionals: [
   const path = orThrow(resolvePath(context, to))
   const store = orThrow(resolveDiskStore(context))
   const { backup } = await import('../../../admin/backup/backup-store.ts')
-  const made = orThrow(await backup(store, path))
+  const line = createProgressLine(context)
+  const result = await backup(store, path, ({ records, total }) => line.show({ done: records, total, unit: 'records' }))
+  await line.end()
+  const made = orThrow(result)
   const { out, err } = context
   const { url, sessions, records, lost, blobs, blobBytes, missingBlobs } = made
   if (flags.json) await out.writeJson(made)

@@ -1,7 +1,9 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { StoreReport } from '../../../admin/doctor/check-store.ts'
+import type { ReadProgress } from '../../../store/read-only-store.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { createProgressLine } from '../../render/progress-line.ts'
 import { counted } from '../../render/tables.ts'
 import { resolveSavedStore } from '../../sessions/resolve-store.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -12,7 +14,12 @@ import type { storeSpecs } from './specs.ts'
 export const run: RunCommand<typeof storeSpecs.doctor> = async ({ flags: { repair, json } }, context) => {
   const store = orThrow(resolveSavedStore(context))
   const { check } = await import('../../../admin/doctor/check-store.ts')
-  const checked = orThrow(await check(store, { repair, now: context.now, environment: context.environment }))
+  const line = createProgressLine(context)
+  const onProgress = ({ records, total }: ReadProgress) => line.show({ done: records, total, unit: 'records' })
+  const { now, environment } = context
+  const result = await check(store, { repair, now, environment, onProgress })
+  await line.end()
+  const checked = orThrow(result)
   if (json) await context.out.writeJson(checked)
   else await printReport(checked, repair, context)
   return checked.isIntact ? exitCodes.ok : exitCodes.failed

@@ -1,7 +1,9 @@
 import { extname } from 'node:path'
+import type { Message, Meta } from '@holdfast/protocol'
 import { orThrow } from '@holdfast/protocol/result'
 import { type ExportFormat, exportSession } from '../../../transfer/export/export-session.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { createProgressLine } from '../../render/progress-line.ts'
 import { warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext, GivenServer } from '../../terminal/cli-context.ts'
@@ -16,14 +18,20 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
   if (context.server) return exportRemote(context, context.server, name, { ...flags, format })
   return withStoredSession(context, name, {}, async (session) => {
     const file = flags.output === undefined ? null : openOutput(flags.output, flags.force, context)
-    const write = file?.write ?? context.out.write
+    const progress = createExportProgress(file?.write ?? context.out.write, file !== null, session.meta, context)
     try {
       // JSONL is the only format that includes files.
       await using blobs = format === 'jsonl' ? await session.openBlobs() : null
-      const source = { ...session, blobs, transcript: async () => session }
-      for await (const text of exportSession(source, { format, redact: flags.redact })) await write(text)
+      const source = {
+        ...session,
+        blobs,
+        transcript: async () => ({ ...session, pages: () => progress.count(session.pages()) }),
+      }
+      for await (const text of exportSession(source, { format, redact: flags.redact })) await progress.write(text)
+      await progress.end()
       await warnOfLoss(session, context)
     } catch (error) {
+      await progress.end()
       file?.discard()
       throw error
     }
@@ -31,6 +39,32 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
     orThrow(file.commit())
     await context.err.write(`Wrote ${flags.output}.\n`)
   })
+}
+
+/** Shows how much of a session is written. What goes to standard output needs no progress. */
+function createExportProgress(
+  write: (text: string) => Promise<void> | void,
+  isToFile: boolean,
+  { messageCount }: Pick<Meta, 'messageCount'>,
+  context: CliContext,
+) {
+  const line = createProgressLine(context)
+  let [done, bytes] = [0, 0]
+  return {
+    /** Counts the messages that are read. The log of a JSONL file has none: its records are written as they are. */
+    async *count(pages: AsyncIterable<readonly Message[]>): AsyncGenerator<readonly Message[]> {
+      for await (const messages of pages) {
+        yield messages
+        done += messages.length
+      }
+    },
+    async write(text: string): Promise<void> {
+      await write(text)
+      bytes += Buffer.byteLength(text)
+      if (isToFile) line.show({ done, total: done === 0 ? null : messageCount, unit: 'messages', bytes })
+    },
+    end: async () => (isToFile ? line.end() : undefined),
+  }
 }
 
 /** Returns the format that the ending of a file's name says. */

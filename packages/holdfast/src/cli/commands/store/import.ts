@@ -14,9 +14,6 @@ import type { storeSpecs } from './specs.ts'
 
 /** Of each kind of line, this many are printed without --list: a folder may have thousands of files. */
 const linesMax = 20
-const barChars = 20
-/** How long the time that is left cannot be told. */
-const knownAfterMs = 1000
 
 /** Writes to the store from this process; a running server sees the sessions at once. */
 export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, flags }, context) => {
@@ -53,37 +50,18 @@ const isSession = ({ status }: ImportedFile): boolean => status !== 'skipped' &&
 
 function createProgress(context: CliContext) {
   const line = createProgressLine(context)
-  const startedAt = context.now()
-  let [total, files, bytes] = [0, 0, 0]
+  let [total, done, bytes] = [0, 0, 0]
   return {
     onCount: (found: number) => {
       total = found
     },
     onFile: (file: ImportedFile) => {
-      files++
+      done++
       bytes += file.bytes
-      line.show(progressText({ files, total, bytes, tookMs: context.now() - startedAt }))
+      line.show({ done, total, unit: 'files', bytes })
     },
     end: line.end,
   }
-}
-
-type Progress = Readonly<Record<'files' | 'total' | 'bytes' | 'tookMs', number>>
-
-export function progressText({ files, total, bytes, tookMs }: Progress): string {
-  const filled = Math.floor((files / Math.max(1, total)) * barChars)
-  const perSecond = (bytes / 1e6 / Math.max(1, tookMs)) * 1000
-  const bar = `[${'#'.repeat(filled)}${'-'.repeat(barChars - filled)}]`
-  const left = timeLeft(files, total, tookMs)
-  return `${bar} ${files} of ${total} files, ${(bytes / 1e6).toFixed(1)} MB, ${perSecond.toFixed(1)} MB/s${left}`
-}
-
-/** Says how long the rest takes, once that can be told. */
-function timeLeft(files: number, total: number, tookMs: number): string {
-  if (files === 0 || files >= total || tookMs < knownAfterMs) return ''
-  const seconds = Math.ceil(((total - files) * tookMs) / files / 1000)
-  const text = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-  return `, ${text} left`
 }
 
 /** Prints the sessions, what was repaired and what was skipped: a few of each, or all with --list. */

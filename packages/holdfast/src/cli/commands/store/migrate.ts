@@ -21,8 +21,7 @@ export const run: RunCommand<typeof storeSpecs.migrate> = async ({ flags }, cont
   const { migrate } = await import('../../../admin/migrate/migrate-store.ts')
   const migrated = await migrate({
     ...{ from, to, signal, onProblem: reportProblem(context), environment: context.environment },
-    onProgress: ({ phase, sessions, records }) =>
-      line.show(`${phase}: ${counted(sessions, 'session')}, ${counted(records, 'record')}`),
+    onProgress: ({ phase, records, total }) => line.show({ phase, done: records, total, unit: 'records' }),
   })
   await line.end()
   if (!migrated.ok) return failWith(migrated.fault)

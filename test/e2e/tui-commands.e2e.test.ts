@@ -184,6 +184,32 @@ describe('the screen of the terminal UI', () => {
     await say(screen, 'count to 6', /1, 2, 3, 4, 5, 6/)
   })
 
+  it('uses the mouse in lists only if asked: wheel and click', async () => {
+    const press = (row: number) => `\u001b[<0;5;${row + 1}M\u001b[<0;5;${row + 1}m`
+    await using screen = openTui(cli)
+    await screen.until(/demo\/agent/)
+    await say(screen, 'count to 8', /7, 8/)
+    screen.type('\u000f')
+    await screen.until(/Transcript/)
+    screen.type('q')
+    await screen.until(idle)
+    expect(screen.raw()).not.toContain('\u001b[?1000h')
+
+    screen.type('/mouse\r')
+    await screen.untilWhole(/The wheel and clicks work in lists/)
+    screen.type('/think\r')
+    await screen.until(/❯ off/)
+    expect(screen.raw()).toContain('\u001b[?1000h\u001b[?1006h')
+    screen.type('\u001b[<65;5;6M')
+    await screen.until(/❯ high/)
+    const row = screen.rows().findIndex((text) => text.includes('low'))
+    screen.type(press(row))
+    await screen.until(/❯ low/)
+    screen.type(press(row))
+    await screen.until(/^ {2}exec[^\n]* think low/m)
+    expect(screen.raw().slice(screen.raw().lastIndexOf('\u001b[?1000h'))).toContain('\u001b[?1000l')
+  })
+
   it('loses no row in many quick resizes', async () => {
     await using screen = openTui(cli)
     await screen.until(/demo\/agent/)

@@ -27,7 +27,7 @@ describe('the progress of a long command', () => {
     for (; clock < 1000; clock += 50) line.show({ done: clock, total: 1000, unit: 'records' })
     await line.end()
     expect(written).toHaveLength(5)
-    expect(written[0]).toBe('\r\u001b[K[####----------------] 200 of 1000 rec')
+    expect(written[0]).toBe('\r\u001b[K[####----------------] 200 of 1000 reco')
     expect(written.at(-1)).toBe('\r\u001b[K')
   })
 

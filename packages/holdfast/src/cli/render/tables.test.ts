@@ -34,7 +34,7 @@ describe('sessionTable', () => {
 
   it('cuts a long title between characters', () => {
     const text = sessionTable([meta({ title: '😀'.repeat(60) })], now, plain)
-    expect(text).toContain(`${'😀'.repeat(47)}…`)
+    expect(text).toContain(`${'😀'.repeat(23)}…`)
     expect(text.isWellFormed()).toBe(true)
   })
 })

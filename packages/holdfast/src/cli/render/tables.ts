@@ -2,11 +2,12 @@ import type { ListedBranch, Meta, SessionList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { CliContext } from '../terminal/cli-context.ts'
 import type { Output } from '../terminal/output.ts'
+import { cellWidth, cutCells } from '../tui/term/cell-width.ts'
 import { textTable } from './text-table.ts'
 
 type TableOutput = Pick<Output, 'paint' | 'columns'>
 
-const titleCharsMax = 48
+const titleColumnsMax = 48
 
 /** Formats a list of sessions. A star marks pinned ones; `waiting` is a session with a call that waits for an approval. */
 export function sessionTable(sessions: readonly Meta[], nowMs: number, output: TableOutput): string {
@@ -64,8 +65,6 @@ export function formatAge(ms: number): string {
   return unit === undefined ? 'now' : `${Math.floor(seconds / unit[1])}${unit[0]}`
 }
 
-/** Cuts a title between code points. */
-function shorten(text: string): string {
-  const characters = [...text]
-  return characters.length <= titleCharsMax ? text : `${characters.slice(0, titleCharsMax - 1).join('')}…`
-}
+/** Cuts a title between characters. */
+const shorten = (text: string): string =>
+  cellWidth(text) <= titleColumnsMax ? text : `${cutCells(text, titleColumnsMax - 1)}…`

@@ -34,6 +34,16 @@ describe('a table', () => {
     )
   })
 
+  it('counts columns, not characters, and breaks the first column last', () => {
+    const wide = [['calm-harbor-12', '日本語のとても長いタイトル', 'idle', 'demo/agent']]
+    const text = textTable(['HANDLE', 'TITLE', 'STATUS', 'MODEL'], wide, { paint, columns: 50 })
+    expect(text.split('\n').slice(0, 3)).toEqual([
+      'HANDLE          TITLE           STATUS  MODEL',
+      'calm-harbor-12  日本語のとても  idle    demo/agent',
+      '                長いタイトル',
+    ])
+  })
+
   it.each([40, 34, 28])('fits %i columns, breaking words that are longer than their column', (columns) => {
     const text = textTable(heading, rows, { paint, columns })
     expect(widthOf(text)).toBeLessThanOrEqual(columns)

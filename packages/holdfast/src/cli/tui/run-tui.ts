@@ -24,7 +24,7 @@ export async function runTui(
   const wanted = name ?? (flags.continue ? latest : undefined)
   const interruption = context.untilInterrupted()
   const left = Promise.withResolvers<void>()
-  const running = startApp({ context, first, onQuit: left.resolve })
+  const running = startApp({ context, first, hasMouse: flags.mouse, onQuit: left.resolve })
   const { app } = running
   interruption.addEventListener('abort', () => left.resolve())
   const alive = setInterval(() => undefined, 2 ** 30) // a session of this process does not keep it running

@@ -13,6 +13,7 @@ export const tuiSpec = {
     resume: { short: 'r', about: 'choose a session from a list' },
     model: { value: 'model', about: 'use this model (provider/model) in the new session' },
     plan: { about: 'plan only; change nothing' },
+    mouse: { about: 'use the mouse in lists; the main screen leaves it alone' },
     plain: { about: 'print lines only, for screen readers; also with TERM=dumb' },
     ...where,
   },

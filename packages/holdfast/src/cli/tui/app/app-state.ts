@@ -13,7 +13,12 @@ import type { ViewHost } from '../views/full-view.ts'
 import type { Scrollback } from './scrollback.ts'
 
 /** The list below the input while something can be completed. */
-export type CompletionList = { readonly found: readonly Completion[]; readonly chosen: number }
+export type CompletionList = {
+  readonly found: readonly Completion[]
+  readonly chosen: number
+  /** The input that it completes. While names of files are looked up, the input may be ahead of it. */
+  readonly of: string
+}
 
 /** What the keys do: write a prompt, answer an approval, or write why a call is rejected or a value of a form. */
 export type Focus =
@@ -39,6 +44,8 @@ export interface App {
   completions: CompletionList | null
   /** The slash commands of the session and of the terminal. */
   commands: readonly SlashCommand[]
+  /** Whether lists and texts use the mouse. The main screen never does: there it belongs to the terminal. */
+  hasMouse: boolean
   /** Rows that are printed with the next draw. */
   readonly toPrint: StyledLine[]
   /** Prompts that were typed before the session was open. */

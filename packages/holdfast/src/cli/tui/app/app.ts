@@ -22,6 +22,7 @@ type AppDeps = {
   readonly context: CliContext
   /** The input, which is on the screen already. */
   readonly first: FirstInput
+  readonly hasMouse: boolean
   /** Called when the person leaves, or the terminal is gone. */
   readonly onQuit: () => void
 }
@@ -34,7 +35,7 @@ export interface RunningApp {
 }
 
 /** Starts the terminal UI. The input works at once; a session is shown when `app.show` is called. */
-export function startApp({ context, first, onQuit }: AppDeps): RunningApp {
+export function startApp({ context, first, hasMouse, onQuit }: AppDeps): RunningApp {
   const { terminal, screen, isColoured } = first
   const views: FullView[] = []
   // Set below, before anything can be drawn.
@@ -75,6 +76,7 @@ export function startApp({ context, first, onQuit }: AppDeps): RunningApp {
     focus: { type: 'prompt' },
     completions: null,
     commands: listCommands([]),
+    hasMouse,
     toPrint: [],
     early: [],
     lastKeyAt: 0,

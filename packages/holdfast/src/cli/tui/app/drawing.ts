@@ -2,7 +2,7 @@ import { durationText } from '../render/format.ts'
 import { type StyledLine, span, styles } from '../term/lines.ts'
 import { enterFull, leaveFull, paintFull, toRows } from '../term/paint-full.ts'
 import { nothingPainted, type Painted, paint } from '../term/painter.ts'
-import type { Terminal } from '../term/terminal.ts'
+import { mouseOff, mouseOn, type Terminal } from '../term/terminal.ts'
 import type { FullView } from '../views/full-view.ts'
 import { type App, isBusy, questionsOf } from './app-state.ts'
 import { compose } from './compose.ts'
@@ -71,7 +71,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
     const size = terminal.size()
     const { rows, cursor } = view.draw(size)
     const next = toRows(rows, isColoured, size.columns)
-    const start = full === null ? enterFull : ''
+    const start = full === null ? `${enterFull}${app.hasMouse ? mouseOn : ''}` : ''
     const text = paintFull(full ?? [], next, cursor)
     full = next
     terminal.write(start + text)
@@ -80,7 +80,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   function drawMain(): void {
     if (full !== null) {
       full = null
-      terminal.write(leaveFull)
+      terminal.write(`${mouseOff}${leaveFull}`)
     }
     const size = terminal.size()
     const now = app.context.now()
@@ -141,7 +141,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
     release() {
       cancel()
       isReleased = true
-      if (full !== null) terminal.write(leaveFull)
+      if (full !== null) terminal.write(`${mouseOff}${leaveFull}`)
       full = null
       const { text } = paint(
         painted,

@@ -18,7 +18,7 @@ import {
 } from './actions.ts'
 import { type App, isBusy, isDriving, questionsOf } from './app-state.ts'
 import { answerByKey, cancelWritten, submitWritten } from './approvals.ts'
-import { chooseCompletion, moveCompletion, updateCompletions } from './completions.ts'
+import { chooseCompletion, chooseNext, moveCompletion, updateCompletions } from './completions.ts'
 import { actionOf, type KeyAction } from './key-map.ts'
 import { openFiles, openHelp, openModels, openRewind, openSessions, openTranscript } from './open-views.ts'
 
@@ -32,6 +32,7 @@ export type KeyDeps = {
 
 /** Handles what the person did at the keyboard, on the main screen. */
 export function handleKey(app: App, event: KeyEvent, deps: KeyDeps): void {
+  if (event.type === 'mouse') return // left from a list that was just closed
   const now = deps.now()
   const armed = app.armed
   app.armed = null
@@ -61,8 +62,8 @@ function isCompletionKey(app: App, key: string): boolean {
   if (!app.completions || app.completions.found.length === 0) return false
   if (key === 'up') moveCompletion(app, -1)
   else if (key === 'down') moveCompletion(app, 1)
-  else if (key === 'tab') chooseCompletion(app)
-  else if (key === 'esc') app.completions = { found: [], chosen: 0 }
+  else if (key === 'tab') chooseNext(app)
+  else if (key === 'esc') app.completions = { found: [], chosen: 0, of: app.editor.text }
   else if (key === 'enter') return chooseCompletion(app) === 'changed' && !isWholeCommand(app.editor.text)
   else return false
   return true

@@ -63,7 +63,17 @@ const commands: Readonly<Record<string, TerminalCommand>> = {
     given: '[file.md|html|json|jsonl]',
     run: (app, given) => void exportSession(app, given),
   },
+  mouse: { about: 'use the mouse in lists, or no longer', run: toggleMouse },
   quit: { about: 'leave', run: leave },
+}
+
+function toggleMouse(app: App): void {
+  app.hasMouse = !app.hasMouse
+  app.host.notice(
+    app.hasMouse
+      ? 'The wheel and clicks work in lists and in Ctrl+O. /mouse turns them off.'
+      : 'The mouse belongs to the terminal again.',
+  )
 }
 
 /** Runs a command of the terminal itself. Returns false for any other text. */

@@ -124,7 +124,12 @@ function previewBody(preview: OpenQuestion['preview'], width: number): readonly 
       return wrapText(shownText(preview.command), width, styles.bold)
     case 'diff':
       return [
-        [span(shownLine(preview.path), styles.bold), span('  '), ...diffCountLine(preview.diff)],
+        [
+          span(shownLine(preview.path), styles.bold),
+          // Of a long diff only its beginning and its end are here.
+          span(preview.blob === undefined ? '  ' : '  more than ', styles.dim),
+          ...diffCountLine(preview.diff),
+        ],
         ...diffRows(preview.diff, width),
       ]
     case 'arguments':

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { Terminal } from '@xterm/headless'
 import { expect, it } from 'vitest'
 import { createMarkdownPrinter } from './markdown-printer.ts'
@@ -50,4 +51,13 @@ it('shows an unfinished block as it grows, and takes it back for the final one',
   await show(printer.end())
   const words = `It blinks again${' and again'.repeat(21)}. The end`
   expect(lines().split(/\s+/).join(' ')).toBe(`Lamp ${words}`)
+})
+
+it('draws the rule of a table below its head, also if cells wrap', () => {
+  const printer = createPlain(30)
+  const text = '| one head | two |\n|---|---|\n| aaaa bbbb cccc dddd eeee ffff | gggg hhhh iiii jjjj |\n'
+  const rows = stripVTControlCharacters(printer.add(text) + printer.end()).split('\n')
+  expect(rows[0]).toMatch(/^one head +│ two/)
+  expect(rows[1]).toMatch(/^─+┼─+$/)
+  expect(rows[2]).toContain('aaaa')
 })

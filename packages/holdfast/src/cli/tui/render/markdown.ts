@@ -144,7 +144,7 @@ function tableRows(head: readonly Cell[], rows: readonly (readonly Cell[])[], wi
   const wanted = head.map((_, column) => Math.max(1, ...cells.map((row) => lineWidth(row[column] ?? []))))
   const gaps = 3 * (head.length - 1)
   const widths = fitColumns(wanted, Math.max(head.length * columnMin, width - gaps))
-  const drawn = cells.flatMap((row) => {
+  const [headRows = [], ...bodyRows] = cells.map((row) => {
     const wrapped = row.map((cell, column) => wrapLine(cell.map(oneLine), widths[column] ?? columnMin))
     const height = Math.max(1, ...wrapped.map((lines) => lines.length))
     return Array.from({ length: height }, (_, at) =>
@@ -156,9 +156,7 @@ function tableRows(head: readonly Cell[], rows: readonly (readonly Cell[])[], wi
     )
   })
   const rule = line(widths.map((one) => '─'.repeat(one)).join('─┼─'), styles.dim)
-  const headRows = drawn.length - rows.length
-  const after = rows.length === 0 ? drawn.length : Math.max(1, headRows)
-  return [...drawn.slice(0, after), rule, ...drawn.slice(after)].map((row) => cutLine(row, width))
+  return [...headRows, rule, ...bodyRows.flat()].map((row) => cutLine(row, width))
 }
 
 const oneLine = ({ text, style }: Span): Span => ({ text: text.replaceAll('\n', ' '), style })

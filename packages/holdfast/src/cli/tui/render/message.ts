@@ -57,7 +57,7 @@ function userRows(
       line(`◂ subagent ${shownLine(child.agent)}`, styles.special),
       ...clipRows(wrapText(shownText(text), width), isOpen, 8),
     ]
-  const rows = text === '' ? [] : wrapText(shownText(text.slice(0, 100_000)), width - 2, styles.bold)
+  const rows = text === '' ? [] : wrapText(shownText(text), width - 2, styles.bold)
   const marked = rows.map((row, index): StyledLine => [span(index === 0 ? '❯ ' : '  ', styles.accent), ...row])
   return [...clipRows(marked, isOpen, userRowsMax), ...files]
 }

@@ -37,7 +37,7 @@ describe('keys', () => {
     const sent = 'hé👍\u001b[1;3A\u001b[200~a\rb\u001b[201~\u001b[Zx'
     const whole = decode(sent)
     const joined = (events: readonly KeyEvent[]) =>
-      events.map((event) => (event.type === 'key' ? `<${event.name}>` : event.text)).join('')
+      events.map((event) => (event.type === 'key' ? `<${event.name}>` : 'text' in event ? event.text : '')).join('')
     fc.assert(
       fc.property(fc.array(fc.nat(sent.length), { maxLength: 6 }), (cuts) => {
         const at = [0, ...cuts.toSorted((one, other) => one - other), sent.length]
@@ -50,6 +50,14 @@ describe('keys', () => {
 
   it('ignores answers of the terminal and broken sequences', () => {
     expect(decode('\u001b[?62;22c', '\u001b[I', 'a')).toEqual([{ type: 'text', text: 'a' }])
+  })
+
+  it('are also presses and wheel steps of the mouse, but not its moves and releases', () => {
+    expect(decode('\u001b[<0;5;3M\u001b[<0;5;3m\u001b[<64;1;1M\u001b[<65;200;40M\u001b[<35;2;2M')).toEqual([
+      { type: 'mouse', action: 'press', row: 2, column: 4 },
+      { type: 'mouse', action: 'wheelup', row: 0, column: 0 },
+      { type: 'mouse', action: 'wheeldown', row: 39, column: 199 },
+    ])
   })
 
   it('never throws, whatever a terminal sends', () => {

@@ -1,8 +1,11 @@
-/** What a person did at the keyboard. A key has a name such as `ctrl+p`, `alt+enter` or `shift+tab`. */
+/** What a person did at the keyboard or, where it is on, with the mouse. Rows and columns count from 0. A key has a name such as `ctrl+p`, `alt+enter` or `shift+tab`. */
 export type KeyEvent =
   | { readonly type: 'key'; readonly name: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'paste'; readonly text: string; readonly isCut: boolean }
+  | { readonly type: 'mouse'; readonly action: MouseAction; readonly row: number; readonly column: number }
+
+export type MouseAction = 'press' | 'wheelup' | 'wheeldown'
 
 export interface KeyDecoder {
   /** Decodes what the terminal sent. An unfinished sequence waits for the rest. */
@@ -67,6 +70,7 @@ export function createKeyDecoder(): KeyDecoder {
       return null
     }
     rest = rest.slice(found.length)
+    if (found.startsWith('\u001b[<')) return mouseEvent(found)
     const name = sequenceName(found)
     return name === null ? null : { type: 'key', name }
   }
@@ -132,6 +136,15 @@ const tildes: Readonly<Record<string, string>> = {
 }
 const codes: Readonly<Record<number, string>> = {
   ...{ 9: 'tab', 13: 'enter', 27: 'esc', 32: 'space', 127: 'backspace', 57414: 'enter' },
+}
+
+const mouseActions: Readonly<Record<string, MouseAction>> = { 0: 'press', 64: 'wheelup', 65: 'wheeldown' }
+
+/** Returns what the mouse did, in the form that terminals call SGR; null for other buttons, moves and releases. */
+function mouseEvent(found: string): KeyEvent | null {
+  const [, button = '', column, row] = /^\u001b\[<(\d+);(\d+);(\d+)M$/.exec(found) ?? []
+  const action = Object.hasOwn(mouseActions, button) ? mouseActions[button] : undefined
+  return action ? { type: 'mouse', action, row: Number(row) - 1, column: Number(column) - 1 } : null
 }
 
 /** Returns the name of a key that the terminal sends as a sequence; null for an answer of the terminal. */

@@ -32,7 +32,10 @@ const escapeMs = 30
 
 // Bracketed paste, and keys with all their modifiers where the terminal knows the kitty protocol.
 const modesOn = '\u001b[?2004h\u001b[>1u'
-const modesOff = '\u001b[<u\u001b[?2004l\u001b[?7h\u001b[?2026l\u001b[0m\u001b[?25h'
+/** The mouse, in the form that has no limit of columns. */
+export const mouseOn = '\u001b[?1000h\u001b[?1006h'
+export const mouseOff = '\u001b[?1006l\u001b[?1000l'
+const modesOff = '\u001b[?1006l\u001b[?1000l\u001b[<u\u001b[?2004l\u001b[?7h\u001b[?2026l\u001b[0m\u001b[?25h'
 
 /** The text that restores a terminal, also after a crash. */
 export const restoreText = modesOff

@@ -22,6 +22,11 @@ export interface ViewHost {
   notice(text: string, isError?: boolean): void
 }
 
+/** How far one step of the wheel goes. */
+export const wheelRows = 3
+/** The rows above what a view shows: title and gap. */
+export const frameTop = 2
+
 /** Returns the frame of a view: a title, its rows, and the keys at the bottom. */
 export function framed(
   { columns, rows }: TerminalSize,

@@ -1,7 +1,7 @@
 import type { KeyEvent } from '../term/decode-keys.ts'
 import { cutLine, emptyLine, line, lineWidth, type StyledLine, span, styles } from '../term/lines.ts'
 import type { TerminalSize } from '../term/terminal.ts'
-import { type FullView, framed, isKey, type ViewHost } from './full-view.ts'
+import { type FullView, framed, isKey, type ViewHost, wheelRows } from './full-view.ts'
 
 type ListViewOptions<Item> = {
   readonly title: () => string
@@ -24,12 +24,17 @@ type ListViewOptions<Item> = {
   readonly startAt?: number
 }
 
+/** The rows above the list: title, gap, search, gap. */
+const listTop = 4
+
 /** Creates a list to choose from. Typing filters it. */
 export function createListView<Item>(options: ListViewOptions<Item>, host: ViewHost): FullView {
   const { title, items, row, textOf, onChoose, preview, onFilter, onKey, startAt = 0 } = options
   let filter = ''
   let chosen = startAt
   let first = 0
+  /** Where the list is on the screen, for the mouse. */
+  let shown = { rows: 0, columns: 0 }
   const found = (): readonly Item[] => {
     const words = onFilter
       ? []
@@ -65,6 +70,7 @@ export function createListView<Item>(options: ListViewOptions<Item>, host: ViewH
     const listRoom = Math.max(1, room - (below > 0 ? below + 1 : 0))
     first = Math.min(first, chosen, Math.max(0, all.length - listRoom))
     if (chosen >= first + listRoom) first = chosen - listRoom + 1
+    shown = { rows: Math.min(listRoom, all.length - first), columns: listWidth }
     const list = all
       .slice(first, first + listRoom)
       .map((one, index) => listRow(row(one, listWidth - 3), first + index === chosen, listWidth))
@@ -83,9 +89,23 @@ export function createListView<Item>(options: ListViewOptions<Item>, host: ViewH
     return { rows, cursor: { row: 2, column: Math.min(size.columns - 1, lineWidth(search)) } }
   }
 
+  /** A click chooses a row; a click on the chosen row is Enter. */
+  function click(row: number, column: number): void {
+    const at = row - listTop
+    if (at < 0 || at >= shown.rows || column >= shown.columns) return
+    const item = found()[first + at]
+    if (first + at === chosen && item !== undefined) onChoose(item)
+    else choose(first + at)
+  }
+
   return {
     draw,
     key(event) {
+      if (event.type === 'mouse') {
+        if (event.action === 'press') click(event.row, event.column)
+        else choose(chosen + (event.action === 'wheelup' ? -wheelRows : wheelRows))
+        return host.redraw()
+      }
       const item = found()[chosen]
       if (item !== undefined && onKey?.(event, item)) return host.redraw()
       if (event.type === 'text') setFilter(filter + event.text)

@@ -1,7 +1,17 @@
 import type { Message, Meta, Sessions } from '@holdfast/protocol'
-import { formatAge } from '../../render/tables.ts'
+import { counted, formatAge } from '../../render/tables.ts'
 import { oneLineText } from '../render/format.ts'
-import { justify, line, type StyledLine, shownLine, shownText, span, styles } from '../term/lines.ts'
+import {
+  cutLine,
+  justify,
+  line,
+  lineWidth,
+  type StyledLine,
+  shownLine,
+  shownText,
+  span,
+  styles,
+} from '../term/lines.ts'
 import { wrapText } from '../term/wrap.ts'
 import type { FullView, ViewHost } from './full-view.ts'
 import { createListView } from './list-view.ts'
@@ -140,23 +150,11 @@ function sessionRow(
     span(name),
     span(snippet === null ? '' : oneLineText(snippet), styles.dim),
   ]
-  const room = width - right.reduce((sum, { text }) => sum + text.length, 0) - 2
-  return justify(cut(left, room), right, width)
-}
-
-const cut = (one: StyledLine, width: number): StyledLine => {
-  let left = Math.max(4, width)
-  const kept: { text: string; style: string }[] = []
-  for (const { text, style } of one) {
-    if (left <= 0) break
-    kept.push({ text: text.length > left ? `${text.slice(0, left - 1)}…` : text, style })
-    left -= text.length
-  }
-  return kept
+  return justify(cutLine(left, Math.max(4, width - lineWidth(right) - 2)), right, width)
 }
 
 function previewRows(meta: Meta, messages: readonly Message[] | null, width: number): readonly StyledLine[] {
-  const about = `${meta.handle} · ${shownLine(meta.model)} · ${meta.turnCount} turns`
+  const about = `${meta.handle} · ${shownLine(meta.model)} · ${counted(meta.turnCount, 'turn')}`
   const head: readonly StyledLine[] = [
     line(about, styles.dim),
     line(shownLine(meta.workspace) || 'no folder', styles.dim),

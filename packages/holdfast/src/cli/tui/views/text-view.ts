@@ -1,7 +1,7 @@
 import type { KeyEvent } from '../term/decode-keys.ts'
 import type { StyledLine } from '../term/lines.ts'
 import type { TerminalSize } from '../term/terminal.ts'
-import { type FullView, framed, isKey, type ViewHost } from './full-view.ts'
+import { type FullView, framed, isKey, type ViewHost, wheelRows } from './full-view.ts'
 
 type TextViewOptions = {
   readonly title: () => string
@@ -52,6 +52,10 @@ export function createTextView(options: TextViewOptions, host: ViewHost): TextVi
       return { rows: framed(size, title(), all.slice(from, from + room), `${hints}${percent}`), cursor: null }
     },
     key(event) {
+      if (event.type === 'mouse' && event.action !== 'press') {
+        scroll(event.action === 'wheelup' ? -wheelRows : wheelRows)
+        return host.redraw()
+      }
       if (onKey?.(event, at())) return
       if (isKey(event, 'q', 'esc', 'ctrl+c', 'ctrl+d')) return host.close()
       moves.find(([names]) => isKey(event, ...names))?.[1]()

@@ -4,7 +4,7 @@ import type { CodeColours } from '../render/code.ts'
 import { messageRows } from '../render/message.ts'
 import type { StyledLine } from '../term/lines.ts'
 import { span, styles } from '../term/lines.ts'
-import { type FullView, isKey, type ViewHost } from './full-view.ts'
+import { type FullView, frameTop, isKey, type ViewHost } from './full-view.ts'
 import { createTextView } from './text-view.ts'
 
 type TranscriptDeps = {
@@ -77,6 +77,20 @@ export function createTranscriptView({ live, colours, host, onPin }: TranscriptD
     if (at === 0 && by === -1) void loadOlder()
   }
 
+  const toggle = ({ id }: Message) => {
+    if (!opened.delete(id)) opened.add(id)
+  }
+
+  /** A click opens or folds a message. */
+  function clickAt(row: number): boolean {
+    const clicked = placed.findLast(({ start }) => start <= row)
+    if (!clicked || row >= clicked.start + clicked.rows.length) return true
+    chosen = clicked.message.id
+    toggle(clicked.message)
+    host.redraw()
+    return true
+  }
+
   let lastSize = { columns: 80, rows: 24 }
   const view = createTextView(
     {
@@ -85,16 +99,16 @@ export function createTranscriptView({ live, colours, host, onPin }: TranscriptD
       startsAtEnd: true,
       hints: '↑↓ scroll   Tab next, Shift+Tab previous   Enter opens or folds   e all   p pin   q back',
       onTop: () => void loadOlder(),
-      onKey(event) {
+      onKey(event, top) {
+        if (event.type === 'mouse') return clickAt(top + event.row - frameTop)
         const message = placed.find((one) => one.message.id === chosen)?.message
         if (isKey(event, 'tab', 'n')) choose(1)
         else if (isKey(event, 'shift+tab', 'N')) choose(-1)
         else if (isKey(event, 'e')) {
           isAllOpen = !isAllOpen
           opened.clear()
-        } else if (isKey(event, 'enter') && message) {
-          if (!opened.delete(message.id)) opened.add(message.id)
-        } else if (isKey(event, 'p') && message) onPin(message)
+        } else if (isKey(event, 'enter') && message) toggle(message)
+        else if (isKey(event, 'p') && message) onPin(message)
         else return false
         host.redraw()
         return true

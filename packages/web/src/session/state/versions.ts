@@ -19,7 +19,7 @@ const noVersions: Versions = new Map()
 export const VersionsContext = createContext<Versions>(noVersions)
 
 /** The place of a prompt among its versions, and the branches of its neighbours. */
-export type Place = {
+export type VersionPlace = {
   readonly number: number
   readonly count: number
   readonly before: Version | null
@@ -27,7 +27,7 @@ export type Place = {
 }
 
 /** Returns the place of a prompt among its versions; null if it has no other. */
-export function placeAmong(versions: Versions, prompt: Pick<Message, 'id' | 'parent'>): Place | null {
+export function placeAmong(versions: Versions, prompt: Pick<Message, 'id' | 'parent'>): VersionPlace | null {
   const others = versions.get(prompt.parent)?.filter(({ prompt: id }) => id !== prompt.id) ?? []
   if (others.length === 0) return null
   const before = others.filter(({ prompt: id }) => id < prompt.id)

@@ -305,7 +305,7 @@ async function checkBearer(tokens: LiveTokens, { stores }: SessionRegistry, secr
   const id = isItsSession && token.tenant !== undefined ? SessionId.safeParse(session) : null
   if (isItsSession && id === null) return null
   if (id?.success && (await stores.entry(id.data))?.tenant === token?.tenant) return null
-  return fault('unauthorized', 'Unknown token.')
+  return fault('unauthorized', 'This token is unknown, was revoked or has expired.')
 }
 
 async function loadNamed(stores: SessionRegistry['stores'], name: string) {

@@ -36,7 +36,8 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
   for (const route of routes) {
     app.on(route.method, route.path, async (context, next) => {
       const { req, env } = context
-      if (req.method !== route.method) return next() // Hono answers HEAD with GET, and HEAD must not redeem a login code
+      // Hono answers HEAD with GET, and HEAD must not redeem a login code.
+      if (req.method !== route.method && !route.answersHead) return next()
       const name = `${route.method} ${route.path}`
       const caller = await checkAccess(deps, context, route.access, name)
       if (!caller.ok) return answerFault(caller.fault, requestIdOf(context))

@@ -86,6 +86,14 @@ describe('tokens', () => {
     expect([ended.aborted, await tokens.find(secret), await tokens.get(id)]).toEqual([true, null, null])
   })
 
+  it('are never used before they were made', async () => {
+    const { rows, clock, tokens } = openTokens()
+    await pass(clock, 1_800_000) // half past the hour
+    const { secret, createdAt } = orThrow(await tokens.create({ name: 'a', role: 'viewer' }))
+    await tokens.find(secret)
+    expect((await rows.tokens())[0]?.lastUsedAt).toBe(createdAt)
+  })
+
   it('end when they expire', async () => {
     const { clock, tokens } = openTokens()
     const { secret, id, expiresAt } = orThrow(await tokens.create({ name: 'a', role: 'viewer', expiresIn: '1h' }))

@@ -88,13 +88,14 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
     await read()
   }
 
-  /** Records the use to the hour. Nobody waits for it. */
+  /** Records the use to the hour, but not before the token was made. Nobody waits for it. */
   const touch = (token: StoredToken) => {
     const hour = new Date(Math.floor(now() / hourMs) * hourMs).toISOString()
-    if (token.lastUsedAt === hour) return
-    known = known.map((one) => (one.id === token.id ? { ...one, lastUsedAt: hour } : one))
+    const usedAt = hour < token.createdAt ? token.createdAt : hour
+    if (token.lastUsedAt === usedAt) return
+    known = known.map((one) => (one.id === token.id ? { ...one, lastUsedAt: usedAt } : one))
     const report = (cause: unknown) => onProblem({ where: `recording the use of ${token.id}`, cause })
-    rows.touchToken(token.id, hour).then((touched) => touched.ok || report(touched.fault), report)
+    rows.touchToken(token.id, usedAt).then((touched) => touched.ok || report(touched.fault), report)
   }
 
   return {

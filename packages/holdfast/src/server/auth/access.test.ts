@@ -30,6 +30,14 @@ describe('access', () => {
     expect(test.fake.touched).toEqual([])
   })
 
+  it('answers HEAD on the health routes without a token, as some monitors send it', async () => {
+    await using test = await openTestServer()
+    for (const path of ['/v1/health', '/v1/ready']) {
+      const response = await fetch(`${test.server.url}${path}`, { method: 'HEAD' })
+      expect([path, response.status, await response.text()]).toEqual([path, 200, ''])
+    }
+  })
+
   it('answers the health route without a token', async () => {
     await using test = await openTestServer()
     const response = await fetch(`${test.server.url}/v1/health?probe=1`)

@@ -33,6 +33,10 @@ export type AuthenticateDeps = {
 
 const unbound = { session: null, tenant: null, token: null, expiresAt: null } as const
 
+/** The same for each of them, and helps whoever has an old token. */
+const unknownToken =
+  'This token is unknown, was revoked or has expired. Ask an admin of the server for another: holdfast token create.'
+
 /** Returns the caller, by bearer token or by the page's cookie. A token in a URL is ignored. */
 export async function authenticate(
   { tokens, storedTokens, cookie, attempts }: AuthenticateDeps,
@@ -43,7 +47,7 @@ export async function authenticate(
   if (authorization !== null) {
     const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
     const caller = findGiven(tokens, sent) ?? callerOf((await storedTokens?.find(sent)) ?? null)
-    return caller === null ? attempts.refuse(remote, 'Unknown token.') : ok(caller)
+    return caller === null ? attempts.refuse(remote, unknownToken) : ok(caller)
   }
   const caller = await findLogin(storedTokens, cookie.loginsOf(headers.get('cookie')))
   // Not counted as a failed attempt: every open page sends an outdated cookie after a restart.

@@ -70,6 +70,8 @@ type RouteSpec<Query, Body, Headers> = {
   readonly body?: z.ZodType<Body>
   /** The body is bytes, which `handle` reads itself. */
   readonly takesBytes?: boolean
+  /** HEAD is answered too, for programs that watch the server. */
+  readonly answersHead?: boolean
   /** Replaces `body` in the OpenAPI document. */
   readonly bodyDescribed?: z.ZodType
   readonly answers: DeclaredAnswer
@@ -90,6 +92,7 @@ export type Route = {
   readonly headerSchema: z.ZodObject
   readonly bodySchema: z.ZodType | null
   readonly takesBytes: boolean
+  readonly answersHead: boolean
   /** Every code that it may refuse with. */
   readonly faults: ReadonlySet<FaultCode>
   readonly answer: (request: CheckedRequest, deps: ServerDeps) => Promise<Result<Response>>
@@ -102,12 +105,17 @@ export function defineRoute<Query = unknown, Body = unknown, Headers = unknown>(
   spec: RouteSpec<Query, Body, Headers>,
 ): Route {
   const { on, summary, answers, handle, query: querySchema = z.strictObject({}), body: bodySchema } = spec
-  const { headers: headerSchema = noHeaders, takesBytes = false, bodyDescribed = bodySchema ?? null } = spec
+  const {
+    headers: headerSchema = noHeaders,
+    takesBytes = false,
+    bodyDescribed = bodySchema ?? null,
+    answersHead = false,
+  } = spec
   const [method, path] = on.split(' ') as [Method, string] // as the type of `on` says
   const access = routeAccess[on]
 
   return {
-    ...{ summary, answers, access, method, path, querySchema, headerSchema, takesBytes },
+    ...{ summary, answers, access, method, path, querySchema, headerSchema, takesBytes, answersHead },
     bodySchema: bodyDescribed,
     faults: declareFaults(
       { access, path, answers, querySchema, takesBytes, takesJson: bodySchema !== undefined },

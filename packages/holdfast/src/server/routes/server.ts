@@ -5,6 +5,7 @@ import { answersJson, defineRoute, type Route, wholeNumber } from '../http/route
 
 const getHealth = defineRoute({
   on: 'GET /v1/health',
+  answersHead: true,
   summary: 'Check that the server runs, and get its version',
   query: z.object({}), // a probe may add parameters to get past a cache
   answers: answersJson(
@@ -16,6 +17,7 @@ const getHealth = defineRoute({
 
 const getReady = defineRoute({
   on: 'GET /v1/ready',
+  answersHead: true,
   summary: 'Check that the server can run sessions: its store works, and it is not shutting down',
   query: z.object({}),
   answers: answersJson(z.object({ status: z.literal('ready') })),

@@ -18,8 +18,8 @@ const project = (name: string, include: string[], testTimeout: number, isolate =
 
 export default defineConfig({
   test: {
-    // Most tests wait for disks and other processes, so every core gets a worker.
-    maxWorkers: availableParallelism(),
+    // Tests wait for disks and other processes a fifth of their time, so there is one worker more than cores.
+    maxWorkers: availableParallelism() + 1,
     reporters: ['default', './test/slowest-files.ts', './test/closing-line.ts'],
     projects: [
       // Unit tests share their modules: reloading them for each of 300 files took a third of the time.

@@ -27,6 +27,15 @@ describe('caps', () => {
     expect(existsSync(cli.home)).toBe(false)
   })
 
+  it('say which limit is gone when another replaces it', async () => {
+    const first = await cli.run(['caps', 'set', '--cost', '5'])
+    expect([first.code, first.stderr]).toEqual([0, expect.not.stringContaining('is gone')])
+    const second = await cli.run(['caps', 'set', '--tokens', '10'])
+    expect([second.code, second.stderr]).toEqual([0, expect.stringContaining('The limit of $5 is gone.')])
+    const both = await cli.run(['caps', 'set', '--tokens', '10', '--cost', '5'])
+    expect([both.code, both.stderr]).toEqual([0, expect.not.stringContaining('is gone')])
+  })
+
   it('stop a token cleanly over HTTP, go on when raised, and are right after a kill', async () => {
     expect((await cli.run(['caps'])).stderr).toContain('There is no store yet')
     expect(existsSync(cli.home)).toBe(false)

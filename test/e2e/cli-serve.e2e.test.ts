@@ -22,6 +22,17 @@ async function serve(
 }
 
 describe('serve', () => {
+  it('login also prints the link for other machines, if there is a public address', async () => {
+    using own = createCli()
+    const served = own.start(['serve', '--port', '0', '--public-url', 'https://holdfast.example.com'])
+    await served.until('stdout', /\/login\?code=\S+/)
+    const { stdout, stderr } = await own.run(['login'])
+    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/login\?code=\S+\n$/)
+    expect(stderr).toMatch(/From another machine:\nhttps:\/\/holdfast\.example\.com\/login\?code=\S+\n/)
+    served.kill('SIGTERM')
+    await served.ended
+  })
+
   it('prints only a login link on standard output, which works once', async () => {
     const { server, link } = await serve()
     const login = await fetch(link, { redirect: 'manual' })

@@ -81,6 +81,7 @@ const set: Work = async (spending, { flags }, { out, err }) => {
     ...(cost !== undefined && { maxCost: Number(cost) }),
     ...(tokens !== undefined && { maxTokens: tokens }),
   }
+  const { caps } = orThrow(await spending.read({}))
   const cap = orThrow(await spending.set({ ...scopeIn(flags), ...amounts }))
   if (json) return out.writeJson(cap)
   const limits = [
@@ -89,6 +90,13 @@ const set: Work = async (spending, { flags }, { out, err }) => {
   ]
   const state = cap.isReached ? 'It is reached now.' : `${costOf(cap.spent)} was spent today.`
   await err.write(`Set the cap for ${escapeLine(scopeOf(cap))}: ${limits.join(' and ')} a day. ${state}\n`)
+  const before = caps.find((one) => one.setBy === cap.setBy && scopeOf(one) === scopeOf(cap))
+  const lost = [
+    ...(before?.maxCost != null && cap.maxCost === null ? [`$${before.maxCost}`] : []),
+    ...(before?.maxTokens != null && cap.maxTokens === null ? [`${before.maxTokens} tokens`] : []),
+  ]
+  if (lost.length > 0)
+    await err.write(`The limit of ${lost.join(' and ')} is gone. To have both, give --cost and --tokens together.\n`)
 }
 
 const remove: Work = async (spending, { flags }, { out, err }) => {

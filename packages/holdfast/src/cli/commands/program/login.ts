@@ -13,7 +13,9 @@ export const run: RunCommand<typeof programSpecs.login> = async ({ flags }, cont
   if (flags.json) return void (await out.writeJson(login))
   if (!flags.qr) {
     await err.write('Open the page with this link. It works once, within ten minutes:\n')
-    return void (await out.write(`${link}\n`))
+    await out.write(`${link}\n`)
+    if (networkLink !== null) await err.write(`From another machine:\n${networkLink}\n`)
+    return undefined
   }
   if (networkLink === null) return failWith(onlyThisMachine(url))
   const { qrCode } = await import('../../render/qr-code.ts')

@@ -90,8 +90,8 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
 
   /** Records the use to the hour, but not before the token was made. Nobody waits for it. */
   const touch = (token: StoredToken) => {
-    const hour = new Date(Math.floor(now() / hourMs) * hourMs).toISOString()
-    const usedAt = hour < token.createdAt ? token.createdAt : hour
+    const usedMs = Math.max(Math.floor(now() / hourMs) * hourMs, Date.parse(token.createdAt))
+    const usedAt = new Date(usedMs).toISOString()
     if (token.lastUsedAt === usedAt) return
     known = known.map((one) => (one.id === token.id ? { ...one, lastUsedAt: usedAt } : one))
     const report = (cause: unknown) => onProblem({ where: `recording the use of ${token.id}`, cause })

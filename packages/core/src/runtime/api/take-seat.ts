@@ -1,6 +1,6 @@
 import { fault, ok, type Result, refuse, type Seat, type SessionId } from '@holdfast/protocol'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import { type AttachedClient, notSubscribed } from '../stream/driver-control.ts'
+import { type AttachedClient, foreignAttachment, notSubscribed } from '../stream/driver-control.ts'
 import type { Hub } from '../stream/hub.ts'
 
 /** A client that takes a seat has a name. */
@@ -23,7 +23,10 @@ export async function takeSeat(
     if (!runner.ok) return runner
     if (isDetached) return refuse(notSubscribed(client))
     const { hub } = runner.value
-    if (place?.hub !== hub) place = { hub, leave: hub.sit(who) }
+    if (place?.hub === hub) return ok(hub)
+    const leave = hub.sit(who)
+    if (leave === null) return refuse(foreignAttachment(client))
+    place = { hub, leave }
     return ok(hub)
   }
 

@@ -100,6 +100,19 @@ describe('driver control', () => {
     expect(drivers.roleOf(cyd)).toBe('driver')
   })
 
+  it('lets no other caller act under the name of an attached client', () => {
+    const anna: Authority = { ...driving, person: 'token:anna' }
+    const vic: Authority = { person: 'token:vic', mayDrive: false, isAdmin: false }
+    const { drivers, changes } = attached([ada, undefined, anna])
+    for (const other of [vic, driving, { ...driving, person: 'token:carl', isAdmin: true }]) {
+      expect([drivers.attach(ada, 'viewer', other), drivers.attach(ada, undefined, other)]).toEqual([false, false])
+      expect(drivers.all).toEqual([{ client: ada, role: 'driver' }])
+    }
+    expect(changes()).toBe(1)
+    expect(drivers.attach(ada, 'viewer', anna)).toBe(true)
+    expect(drivers.roleOf(ada)).toBe('viewer')
+  })
+
   it('lets a viewer claim and abort only if it may drive', () => {
     const watching: Authority = { person: null, mayDrive: false, isAdmin: false }
     const { drivers } = attached([ada], [bob, 'viewer', watching], [cyd, 'viewer'])

@@ -4,8 +4,11 @@ import type { ProcessRequest } from '../../session/input.ts'
 /** Knows the named clients of a session and which of them drives: at most one. A client may hold several subscriptions. */
 export interface DriverControl {
   readonly all: FrameOf<'presence'>['clients']
-  /** Attaches a client. The first one drives, unless it asks to view; a driver that asks to view gives up control. */
-  attach(client: ClientId, asked: Role | undefined, authority?: Authority): void
+  /**
+   * Attaches a client. The first one drives, unless it asks to view; a driver that asks to view gives up control. Returns
+   * false, and changes nothing, if another token or login attached it: names are no secret, so a name gives no control.
+   */
+  attach(client: ClientId, asked: Role | undefined, authority?: Authority): boolean
   detach(client: ClientId): void
   roleOf(client: ClientId): Role | null
   /** Returns whether another token or login attached this client. */
@@ -79,13 +82,15 @@ export function createDriverControl(changed: () => void): DriverControl {
 
     attach(client, asked, authority = noAuthority) {
       const known = clients.get(client)
+      if (known && known.authority.person !== authority.person) return false
       const role = asked === 'viewer' ? 'viewer' : driver() === null || driver() === client ? 'driver' : 'viewer'
       if (known) {
         known.subscriptions += 1
-        if (authority.mayDrive && authority.person === known.authority.person) known.authority = authority
+        if (authority.mayDrive) known.authority = authority
       } else clients.set(client, { role, subscriptions: 1, authority })
       if (known && asked !== undefined) known.role = role
       changed()
+      return true
     },
 
     detach(client) {

@@ -38,10 +38,10 @@ export interface Hub {
   publishModel(): void
   /** Publishes what changed of a subagent below the session. */
   showChild(view: ChildView): void
-  /** Subscribes: from now on the subscription misses nothing. */
+  /** Subscribes: from now on the subscription misses nothing. With the name of another caller's client it has no name. */
   join(who?: AttachedClient): Joined
-  /** Attaches a client that does not subscribe; the returned function detaches it. */
-  sit(who: AttachedClient & { readonly client: ClientId }): () => void
+  /** Attaches a client that does not subscribe; the returned function detaches it. Null if another caller has its name. */
+  sit(who: AttachedClient & { readonly client: ClientId }): (() => void) | null
   /** Returns what `read` returns at this seq. Everyone who asks at the newest seq gets the same object while it is in use. */
   share(seq: Seq, read: () => Promise<RecordedView>): Promise<RecordedView>
   /** What running calls have printed, as far as it is still held. */
@@ -112,7 +112,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
     showChild: (view) => send({ type: 'child', sessionId, child: view.id, view }, childBytes(view)),
 
     sit({ client, role, authority }) {
-      drivers.attach(client, role, authority)
+      if (!drivers.attach(client, role, authority)) return null
       changed()
       let isSeated = true
       return () => {
@@ -126,8 +126,8 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
       const draft = live.draft() // before the new subscription: it must not get twice what the draft has
       const subscription = createSubscription(live.draft, () => endFrame('slow', 0))
       subscriptions.add(subscription)
-      if (client === null) nameless += 1
-      else drivers.attach(client, role, authority)
+      const named = client !== null && drivers.attach(client, role, authority) ? client : null
+      if (named === null) nameless += 1
       changed()
       let isAttached = true
       const leave = () => {
@@ -135,8 +135,8 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
         subscriptions.delete(subscription)
         if (!isAttached) return
         isAttached = false
-        if (client === null) nameless -= 1
-        else drivers.detach(client)
+        if (named === null) nameless -= 1
+        else drivers.detach(named)
         changed()
       }
       return { subscription, draft, storage, model: modelFrame(), leave }

@@ -97,7 +97,7 @@ export function createAnswering(deps: AnsweringDeps) {
   /** Asks until an answer is accepted: a refused one, such as `always` without the right to it, is asked again. */
   async function askForApproval(asked: Asked, ask: Omit<AskDeps, 'signal'>, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const reply = await askApproval(asked.reason !== undefined, { ...ask, signal })
+      const reply = await askApproval(asked, { ...ask, signal })
       if (reply === null || signal.aborted) {
         if (signal.aborted && !interruption.aborted) await output.note('  It was answered elsewhere.')
         return

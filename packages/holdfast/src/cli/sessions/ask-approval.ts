@@ -1,4 +1,5 @@
-import type { Decision } from '@holdfast/protocol'
+import { type Decision, isTrustedExactly, type PendingApproval } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { type AskDeps, askKey, askLine } from '../terminal/prompt-user.ts'
 
 /** What a person answered to an approval. */
@@ -14,9 +15,25 @@ const choices: Readonly<Record<string, Choice>> = {
   n: { decision: 'reject', label: 'no', answer: 'Rejected.' },
 }
 
+/** Says what the answers for longer than once cover. */
+export const trustedText = (tool: string): string => {
+  const what =
+    tool === 'shell'
+      ? 'this exact command'
+      : isTrustedExactly(tool)
+        ? 'this exact call'
+        : `every call of ${escapeLine(tool)}`
+  return `t, s and a allow ${what}.`
+}
+
 /** Asks for an approval by one key. Returns null if it was answered elsewhere or the turn is interrupted. */
-export async function askApproval(isAskedEachTime: boolean, deps: AskDeps): Promise<ApprovalReply | null> {
+export async function askApproval(
+  { tool, reason: why }: Pick<PendingApproval, 'tool' | 'reason'>,
+  deps: AskDeps,
+): Promise<ApprovalReply | null> {
   const { err } = deps
+  const isAskedEachTime = why !== undefined
+  if (!isAskedEachTime) await err.write(err.paint.dim(`  ${trustedText(tool)}\n`))
   const offered = Object.entries(choices).filter(([key]) => !isAskedEachTime || key === 'y' || key === 'n')
   const labels = offered.map(([key, { label }]) => `${err.paint.bold(key)} ${label}`)
   const key = await askKey(`  Approve? ${labels.join('  ')}: `, new Set(offered.map(([one]) => one)), deps)

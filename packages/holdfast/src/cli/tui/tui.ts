@@ -1,3 +1,4 @@
+import { keepYoungSpace } from '../../system/heap-growth.ts'
 import type { ArgsOf } from '../args/command-spec.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, rejectUsage } from '../terminal/exit.ts'
@@ -20,6 +21,7 @@ export async function run(args: ArgsOf<typeof tuiSpec>, context: CliContext): Pr
       return rejectUsage('The list of sessions needs a full terminal. Use holdfast ls, then holdfast <session>.')
     return (await import('./run-tui.ts')).runPlain(args, context)
   }
+  keepYoungSpace()
   const first = openFirstInput(context, screen, colourOf(context.environment) !== 'never')
   try {
     const { runTui } = await import('./run-tui.ts')

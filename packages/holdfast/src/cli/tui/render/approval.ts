@@ -1,5 +1,6 @@
 import { askText, sandboxSentence } from '@holdfast/protocol'
 import type { OpenQuestion } from '../../attach/screen.ts'
+import { trustedText } from '../../sessions/ask-approval.ts'
 import {
   cutLine,
   emptyLine,
@@ -51,6 +52,7 @@ export function approvalRows(asked: OpenQuestion, options: CardOptions): readonl
       ? []
       : [`Its arguments were changed by the hook ${shownLine(asked.rewrittenBy)}.`]),
     ...(why === null ? [] : [shownLine(why)]),
+    ...(asked.preview.type === 'question' || asked.reason !== undefined ? [] : [trustedText(asked.tool)]),
   ].flatMap((note) => wrapLine(line(note, styles.dim), inner))
   const head: StyledLine = [
     span('▌ ', styles.warn),

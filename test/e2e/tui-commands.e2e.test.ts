@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
 import { openTui, type TuiScreen } from './tui-screen.ts'
 
-const idle = /❯\s*\n {2}exec/
+const idle = /❯\s*\n {2}exec · (?:demo|interrupted)/
 
 /** Sends a prompt and waits for the end of its turn. */
 async function say(screen: TuiScreen, prompt: string, answer: RegExp): Promise<void> {

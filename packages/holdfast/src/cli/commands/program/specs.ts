@@ -48,6 +48,7 @@ export const programSpecs = {
     notes: [
       'bash: holdfast completion bash >> ~/.bashrc',
       'zsh: holdfast completion zsh > "$fpath[1]/_holdfast"',
+      'zsh, if holdfast is an alias: also setopt complete_aliases',
       'fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish',
       'Completes commands, flags, sessions, branches, models and providers.',
     ],

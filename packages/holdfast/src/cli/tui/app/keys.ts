@@ -134,7 +134,8 @@ function act(app: App, action: KeyAction, armed: App['armed'], deps: KeyDeps) {
     case 'clear':
       return clear(app, armed)
     case 'leave':
-      if (app.editor.text === '') leave(app)
+      if (app.editor.text === '' && armed === 'quit') app.quit()
+      else if (app.editor.text === '') leave(app)
       return
     case 'redraw':
       return deps.repaint()

@@ -1,6 +1,6 @@
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { graphemesOf, graphemeWidth } from '../term/cell-width.ts'
-import { line, type StyledLine } from '../term/lines.ts'
+import { line, type StyledLine, shownProse } from '../term/lines.ts'
 import type { CursorPlace } from '../term/painter.ts'
 import type { Editor } from './editor.ts'
 
@@ -40,7 +40,10 @@ export function layOutEditor({ text, caret }: Editor, width: number, height: num
       mark()
       push(index + grapheme.length)
     } else {
-      const shown = grapheme === '\t' ? '    ' : escapeHidden(grapheme)
+      const shown =
+        grapheme === '\t'
+          ? '    '
+          : shownGrapheme(grapheme, text.slice(index + grapheme.length, index + grapheme.length + 2))
       const cells = shown === grapheme ? graphemeWidth(grapheme) : shown.length
       if (used + cells > width && used > 0) push(index)
       mark()
@@ -56,6 +59,13 @@ export function layOutEditor({ text, caret }: Editor, width: number, height: num
   }
   push(index)
   return cropped({ rows: rows.map((one) => line(one)), caret: place, starts, above: 0, below: 0 }, height)
+}
+
+/** Escapes a grapheme. A joiner at its end stays if the next character needs it. */
+function shownGrapheme(grapheme: string, next: string): string {
+  if (!/[\u200c\u200d]/.test(grapheme)) return escapeHidden(grapheme)
+  const [shown, after] = [shownProse(grapheme + next), shownProse(next)]
+  return shown.endsWith(after) ? shown.slice(0, shown.length - after.length) : escapeHidden(grapheme)
 }
 
 function cropped({ rows, caret, starts }: EditorLayout, height: number): EditorLayout {

@@ -9,6 +9,7 @@ import {
   type Span,
   type StyledLine,
   shownLine,
+  shownProse,
   shownText,
   span,
   styles,
@@ -99,7 +100,7 @@ const toSpans = (inner: readonly Inline[], style: string): readonly Span[] =>
 function inlineSpans(one: Inline, style: string): readonly Span[] {
   switch (one.type) {
     case 'text':
-      return [span(shownText(one.text), style)]
+      return [span(shownProse(one.text), style)]
     case 'code':
       return [span(shownText(one.text), both(style, styles.accent))]
     case 'strong':

@@ -1,6 +1,16 @@
 import { parseMarkdown } from '@holdfast/client/markdown'
 import type { Message } from '@holdfast/protocol'
-import { cutLine, emptyLine, line, type StyledLine, shownLine, shownText, span, styles } from '../term/lines.ts'
+import {
+  cutLine,
+  emptyLine,
+  line,
+  type StyledLine,
+  shownLine,
+  shownProse,
+  shownText,
+  span,
+  styles,
+} from '../term/lines.ts'
 import { wrapText } from '../term/wrap.ts'
 import { callRows } from './call.ts'
 import type { CodeColours } from './code.ts'
@@ -57,13 +67,13 @@ function userRows(
       line(`◂ subagent ${shownLine(child.agent)}`, styles.special),
       ...clipRows(wrapText(shownText(text), width), isOpen, 8),
     ]
-  const rows = text === '' ? [] : wrapText(shownText(text), width - 2, styles.bold)
+  const rows = text === '' ? [] : wrapText(shownProse(text), width - 2, styles.bold)
   const marked = rows.map((row, index): StyledLine => [span(index === 0 ? '❯ ' : '  ', styles.accent), ...row])
   return [...clipRows(marked, isOpen, userRowsMax), ...files]
 }
 
 function thinkingRows(text: string, width: number, isOpen: boolean): readonly StyledLine[] {
-  const shown = shownText(text).trim()
+  const shown = shownProse(text).trim()
   if (shown === '') return []
   const rows = wrapText(shown, width - 2, `${styles.dim};${styles.italic}`)
   const marked = rows.map((row, index): StyledLine => [span(index === 0 ? '✻ ' : '  ', styles.dim), ...row])

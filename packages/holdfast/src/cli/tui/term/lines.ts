@@ -39,6 +39,39 @@ export const shownLine = (text: string): string => escapeLine(text)
 export const shownText = (text: string): string =>
   escapeHidden(text.includes('\r') ? text.replaceAll('\r\n', '\n') : text).replaceAll('\t', '    ')
 
+const joining =
+  '\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f' +
+  [
+    'Arabic',
+    'Syriac',
+    'Mongolian',
+    'Devanagari',
+    'Bengali',
+    'Gurmukhi',
+    'Gujarati',
+    'Oriya',
+    'Tamil',
+    'Telugu',
+    'Kannada',
+  ]
+    .concat(['Malayalam', 'Sinhala', 'Khmer', 'Myanmar', 'Tibetan'])
+    .map((script) => `\\p{Script=${script}}`)
+    .join('')
+/** Joiners between characters that need them: Persian, Hindi and many emoji are not readable without. */
+const joiner = new RegExp(`(?<=[${joining}])[\\u200c\\u200d](?=[${joining}])`, 'u')
+
+/** Escapes what people and models say. Joiners of scripts and emoji stay. Commands and names are shown with `shownText`. */
+export function shownProse(text: string): string {
+  const [first = '', ...rest] = /[\u200c\u200d]/.test(text) ? text.split(joiner) : [text]
+  let shown = shownText(first)
+  let at = first.length
+  for (const piece of rest) {
+    shown += text.charAt(at) + shownText(piece)
+    at += 1 + piece.length
+  }
+  return shown
+}
+
 /** Returns how many columns a line takes. */
 export function lineWidth(one: StyledLine): number {
   let width = 0

@@ -193,7 +193,7 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
       ...{ line: 'holdfast show calm-harbor-12', as: 'holdfast show "$name"', prints: /you[^\n]*\n {2}list src/ },
       given: "name=$(holdfast agents @latest | awk 'NR == 2 { print $1 }')",
     },
-    { line: 'holdfast run "delegate in background count to 20"', prints: /background/, says: /With holdfast serve/ },
+    { line: 'holdfast run "delegate in background count to 20"', prints: /background/, says: /works: count to 20/ },
     { line: 'holdfast agents', prints: /^AGENT[\s\S]*general/ },
   ],
   'docs/trust.md': [

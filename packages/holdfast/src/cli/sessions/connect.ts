@@ -19,9 +19,8 @@ import { createProblemLogger } from '../../observe/logging/problems.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
 import type { CliContext, GivenServer } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
-import { fetchFromServer } from './fetch-from-server.ts'
 import { isServedStore, isStoreThere, rejectMissingStore } from './resolve-store.ts'
-import { isServing, readServerFile, readToken, type ServerFile } from './server-file.ts'
+import { fetchFromServer, isServing, readServerFile, readToken, type ServerFile } from './server-file.ts'
 import { checkName, openNamed } from './session-name.ts'
 
 const healthMsMax = 2000

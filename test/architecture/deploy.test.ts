@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { parseArgs } from '../../packages/holdfast/src/cli/args/parse-args.ts'
 import { programSpecs } from '../../packages/holdfast/src/cli/commands/program/specs.ts'
+import { createServerAddress } from '../../packages/holdfast/src/server/auth/server-address.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -48,6 +49,12 @@ describe('the unit of systemd', () => {
     }
   })
 
+  it('lets a node end its turns before it is killed', () => {
+    const stop = Number(/TimeoutStopSec=(\d+)/.exec(lines.join('\n'))?.[1])
+    const [, drain] = /default: (\d+)/.exec(programSpecs.serve.flags.drain.about) ?? []
+    expect(stop).toBeGreaterThan(Number(drain))
+  })
+
   it('starts the server of a clone with flags that it has', () => {
     const start = lines.find((line) => line.startsWith('ExecStart='))?.slice('ExecStart='.length) ?? ''
     const [node = '', program = '', ...words] = start.split(' ')
@@ -74,8 +81,10 @@ describe('the container file', () => {
     expect(file.indexOf('\nUSER node\n')).toBeGreaterThan(file.lastIndexOf('\nRUN '))
   })
 
-  it('copies neither history nor installed packages', () => {
-    expect(read('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['.git', '**/node_modules']))
+  it('copies neither history nor installed packages, nor files with secrets', () => {
+    const left = ['.git', '**/node_modules', '**/.env', '**/*.env']
+    expect(read('.dockerignore').split('\n')).toEqual(expect.arrayContaining(left))
+    expect(read('.gitignore').split('\n')).toEqual(expect.arrayContaining(['.env', '*.env']))
   })
 })
 
@@ -92,7 +101,17 @@ describe('the compose file', () => {
       expectServe(command)
       expect(command).toContain(`http://${name}:4821`)
       expect(balancer).toContain(`${name}:${port}`)
+      expect(command).toContain('--public-url')
     }
+  })
+
+  it('keeps a client at one node, and checks the health of a node under a name that it accepts', async () => {
+    const balancer = read('deploy/cluster.Caddyfile')
+    expect(balancer).toMatch(/lb_policy (client_ip_hash|ip_hash|cookie)/)
+    const [, host = ''] = /health_headers \{\s+Host (\S+)/.exec(balancer) ?? []
+    const address = createServerAddress('0.0.0.0', Number(port))
+    expect(address.checkRequest({ rawHeaders: ['Host', host], url: '/v1/ready' })).toBeNull()
+    expect(address.checkRequest({ rawHeaders: ['Host', `node-1:${port}`], url: '/v1/ready' })).not.toBeNull()
   })
 })
 

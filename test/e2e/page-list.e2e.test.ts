@@ -147,6 +147,7 @@ describe('finding sessions', () => {
         page.waitForEvent('download'),
         page.getByRole('menuitem', { name: format, exact: true }).click(),
       ])
+      expect(download.suggestedFilename()).toMatch(/^the lamp\.(md|html|json|jsonl)$/)
       expect(await readFile(await download.path(), 'utf8')).toContain('count to 2')
       await closed()
     }

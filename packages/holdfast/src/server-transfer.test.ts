@@ -40,8 +40,19 @@ describe('a server', () => {
     await using test = await openTest()
     const answer = await test.call(`/v1/sessions/${filled.talk}/export?format=${format}`)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, mediaType])
-    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="session.${format}"`)
+    expect(answer.headers.get('content-disposition')).toContain(`attachment; filename="${filled.talk}.${format}"`)
     expect((await answer.text()).toLowerCase()).toContain(text)
+  })
+
+  it.each([
+    ['the lamp', 'filename="the lamp.md"', 'the%20lamp.md'],
+    ['a/b\\c: "größe" \u202e\n..', 'filename="a b c gr__e.md"', 'a%20b%20c%20gr%C3%B6%C3%9Fe.md'],
+    ['../..', 'filename="session.md"', 'session.md'],
+  ])('names an export by a name that file systems take: %j', async (name, plain, encoded) => {
+    await using test = await openTest()
+    const answer = await test.call(`/v1/sessions/${filled.talk}/export?name=${encodeURIComponent(name)}`)
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; ${plain}; filename*=UTF-8''${encoded}`)
+    await answer.body?.cancel()
   })
 
   it('rejects an export of an unknown session and in an unknown format', async () => {

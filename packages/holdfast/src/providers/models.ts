@@ -20,7 +20,7 @@ import { createLazyProvider, createServiceProvider } from './connect/provider.ts
 import { type Credentials, createCredentials } from './credentials/credentials.ts'
 import { createDemo, demoFacts, demoModel } from './demo/provider.ts'
 import { createLocalModels, type LocalModels } from './local/local-models.ts'
-import { redactAddress } from './services/address.ts'
+import { isLocalAddress, redactAddress } from './services/address.ts'
 import { resolveServices, type Service, type Services } from './services/registry.ts'
 
 export type ModelsDeps = {
@@ -222,7 +222,12 @@ function listProvider(connection: Connection, local: LocalModels): ListedProvide
   const { name, title } = connection.service
   const endpoint = redactAddress(connection.baseUrl) ?? null
   const offline = `No ${title} answers at ${endpoint}. Start it there, or configure its address.`
-  const unusable = findConnectionProblem(connection) ?? (local.isOffline(connection) ? offline : null)
+  const { service, isAddressGiven, baseUrl } = connection
+  // Nobody asks whether it runs, so that nobody knows: many programs use its port.
+  const isUnnamed = service.isDiscoveredOnlyIfNamed === true && !isAddressGiven && isLocalAddress(baseUrl)
+  const unnamed = `${title} is not set up. Set ${service.baseUrlNames[0]} to its address, such as ${endpoint}.`
+  const problem = isUnnamed ? unnamed : local.isOffline(connection) ? offline : null
+  const unusable = findConnectionProblem(connection) ?? problem
   const needsKey = connection.key.type === 'missing' ? { needsKey: true as const } : {}
   return { provider: name, title, endpoint, keyFrom: keySourceOf(connection), unusable, ...needsKey }
 }

@@ -98,7 +98,8 @@ export function createSessionActions(holdfast: RemoteHoldfast, { onUndo, onImpor
       }),
     export(target: ActionTarget, format: ExportFormat): void {
       const link = document.createElement('a')
-      link.href = `/v1/sessions/${target.id}/export?format=${format}`
+      const name = encodeURIComponent(target.title || target.handle)
+      link.href = `/v1/sessions/${target.id}/export?format=${format}&name=${name}`
       link.download = ''
       link.click()
     },

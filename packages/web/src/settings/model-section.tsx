@@ -62,6 +62,11 @@ function ProviderRow({ provider, isAdmin, onFault }: ProviderRowProps) {
           Add a key
         </button>
       )}
+      {isAdmin && !provider.needsKey && provider.keyFrom?.type === 'file' && (
+        <button type="button" aria-label={`Change the key of ${title}`} onClick={() => setAsked('add')}>
+          Change key
+        </button>
+      )}
       {isAdmin && provider.keyFrom?.type === 'file' && (
         <button type="button" aria-label={`Remove the key of ${title}`} onClick={() => setAsked('remove')}>
           Remove

@@ -264,10 +264,12 @@ describe('another local server', () => {
     expect(server.asked.flatMap(({ headers }) => headers.authorization ?? [])).toEqual([])
   })
 
-  it('is not queried at a common port', async () => {
+  it('is not queried at a common port, and says how to set it up', async () => {
     const models = open({}, { ollama: { baseUrl: 'http://10.255.255.1' } })
     const { providers } = await models.list()
-    expect(providers.find(({ provider }) => provider === 'vllm')).toMatchObject({ unusable: null })
+    expect(providers.find(({ provider }) => provider === 'vllm')).toMatchObject({
+      unusable: 'vLLM is not set up. Set VLLM_BASE_URL to its address, such as http://127.0.0.1:8000/v1.',
+    })
   })
 
   it('that stopped is no fallback any more', async () => {

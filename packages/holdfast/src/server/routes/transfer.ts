@@ -22,7 +22,11 @@ const threadBytes = 8 * 1024 * 1024
 const exportSession = defineRoute({
   on: 'GET /v1/sessions/:id/export',
   summary: 'Export a session as Markdown, HTML, JSON or JSONL',
-  query: z.strictObject({ format: z.enum(['md', 'html', 'json', 'jsonl']).optional(), redact: flag }),
+  query: z.strictObject({
+    format: z.enum(['md', 'html', 'json', 'jsonl']).optional(),
+    redact: flag,
+    name: z.string().min(1).max(500).optional(),
+  }),
   answers: {
     ...{ status: 200, mediaType: 'text/markdown', schema: z.string() },
     otherTypes: ['text/html', 'application/json', 'application/x-ndjson'],
@@ -30,19 +34,32 @@ const exportSession = defineRoute({
   },
   refuses: ['not_found'],
   async handle({ request, session, input }, { transfer, outbox }) {
-    const { format = 'md' } = input.query
+    const { format = 'md', name = session, ...options } = input.query
     const headers = {
       'content-type': mediaTypes[format],
-      'content-disposition': `attachment; filename="session.${format}"`,
+      'content-disposition': savedAs(`${plainName(name)}.${format}`),
     }
     const open = async () => {
-      const pieces = await transfer.export(session, input.query)
+      const pieces = await transfer.export(session, { ...options, format })
       return pieces.ok ? ok(outbox.takeTurns(pieces.value, request.signal)) : pieces
     }
-    const sourceBytes = format === 'jsonl' && !input.query.redact ? 0 : threadBytes
+    const sourceBytes = format === 'jsonl' && !options.redact ? 0 : threadBytes
     return answerByteStream(outbox, { kind: 'export', headers, open, sourceBytes })
   },
 })
+
+const nameCharsMax = 80
+
+/** Returns a name that every file system takes; `session` if nothing of it is left. */
+const plainName = (name: string): string =>
+  [...name.replace(/[\p{C}\p{Z}<>:"/\\|?*]+/gu, ' ').replace(/^[ .]+/, '')]
+    .slice(0, nameCharsMax)
+    .join('')
+    .replace(/[ .]+$/, '') || 'session'
+
+/** Tells a browser the name to save a file under. Old programs read the first one, which has no other letters. */
+const savedAs = (name: string): string =>
+  `attachment; filename="${name.replace(/[^\x20-\x7e]/gu, '_')}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)}`
 
 /** The bytes decide the format; `name` is the original file name. */
 const importFile = defineRoute({

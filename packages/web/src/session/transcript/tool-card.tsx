@@ -170,13 +170,14 @@ const Folded = ({ title, children }: { readonly title: string; readonly children
   </details>
 )
 
-function footOf({ status, durationMs, approvedBy, result, rewrittenBy }: CallView): string {
+function footOf({ tool, status, durationMs, approvedBy, result, rewrittenBy }: CallView): string {
   const parts = [words[status]]
   if (durationMs !== null) parts.push(durationText(durationMs))
   if (approvedBy) {
     // The ids of clients are made by programs: on the page a person is a person.
     const by = 'rule' in approvedBy ? approvedBy : { ...approvedBy, client: null }
-    parts.push(escapeLine(approvalText(by)))
+    const isSubagent = tool === 'subagent' && 'rule' in by && by.rule === 'not destructive'
+    parts.push(isSubagent ? 'ran without asking: the subagent asks by itself' : escapeLine(approvalText(by)))
   }
   if (rewrittenBy !== undefined) parts.push(`arguments changed by the hook ${escapeLine(rewrittenBy)}`)
   if (result?.blob) parts.push(`shortened from ${result.blob.bytes.toLocaleString('en')} bytes`)

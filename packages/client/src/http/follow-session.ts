@@ -3,7 +3,8 @@ import { decodeFrames } from './decode-stream.ts'
 import { type Connection, followStream, retryable } from './follow-stream.ts'
 import { backoffMs, type Http, queryOf } from './http.ts'
 import { createInbox } from './inbox.ts'
-import type { OpenStream, SharedStream } from './shared-stream.ts'
+import type { OpenStream } from './open-stream.ts'
+import type { SharedStream } from './shared-stream.ts'
 
 /** The last record that a reader has. */
 type Cursor = { readonly after: Seq | undefined; take(frame: Frame): Frame | null }
@@ -117,7 +118,7 @@ export async function* followShared(
       return { type: 'lost' }
     } finally {
       signal?.removeEventListener('abort', inbox.close)
-      if (stream.inboxes.get(id) === inbox) shared.drop(stream, id)
+      if (stream.inboxes.get(id) === inbox) stream.drop(id)
     }
   }
 }

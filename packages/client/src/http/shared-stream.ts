@@ -1,10 +1,8 @@
 import {
   type Fault,
-  type Frame,
   HoldfastError,
   limits,
   type NewsFrame,
-  type SessionId,
   type SessionNews,
   type StreamStarted,
 } from '@holdfast/protocol'
@@ -12,15 +10,7 @@ import { decodeShared, type SharedFrame } from './decode-stream.ts'
 import { type Connection, followStream } from './follow-stream.ts'
 import type { Http } from './http.ts'
 import { createInbox, type Inbox } from './inbox.ts'
-
-/** An open connection. Sessions are added to it and dropped by its id. */
-export type OpenStream = {
-  readonly id: string
-  /** What waits for the reader of each followed session. */
-  readonly inboxes: Map<SessionId, Inbox<Frame>>
-  /** Sessions that were dropped, until their last frame has come. */
-  readonly leaving: Map<SessionId, PromiseWithResolvers<void>>
-}
+import { createOpenStream, type OpenStream } from './open-stream.ts'
 
 /** A user of the connection: a reader of the news, or of one session. */
 export type StreamUser = {
@@ -61,10 +51,7 @@ export function createSharedStream(wire: Http) {
   const lose = () => {
     const lost = open
     open = null
-    for (const inbox of lost?.inboxes.values() ?? []) inbox.close()
-    for (const { resolve } of lost?.leaving.values() ?? []) resolve()
-    lost?.inboxes.clear()
-    lost?.leaving.clear()
+    lost?.close()
   }
   const isWanted = () => {
     if (rest === null) return users.size > 0
@@ -109,37 +96,12 @@ export function createSharedStream(wire: Http) {
 
   const take = (frame: SharedFrame | StreamStarted | NewsFrame): null => {
     if (frame.type === 'stream') {
-      open = { id: frame.stream, inboxes: new Map(), leaving: new Map() }
+      open = createOpenStream(wire, frame.stream)
       report({ state: 'live' })
       tell()
-    } else if (frame.type === 'session') takeFrame(frame.frame)
+    } else if (frame.type === 'session') open?.take(frame.frame)
     else if (frame.type !== 'end') for (const inbox of newsInboxes) inbox.push(frame)
     return null
-  }
-  const takeFrame = (frame: Frame) => {
-    const id = frame.sessionId
-    const inbox = open?.inboxes.get(id)
-    const isTaken = inbox?.push(frame) ?? true
-    if (frame.type === 'end') {
-      open?.leaving.get(id)?.resolve()
-      open?.leaving.delete(id)
-      if (inbox) open?.inboxes.delete(id)
-      inbox?.close()
-    } else if (!isTaken && open) drop(open, id) // the reader is too slow; it follows again from its cursor
-  }
-
-  /** Drops a session from the connection. Its last frame says when it can be followed again. */
-  const drop = (stream: OpenStream, id: SessionId) => {
-    const inbox = stream.inboxes.get(id)
-    if (!inbox || stream !== open) return
-    stream.inboxes.delete(id)
-    inbox.close()
-    const left = Promise.withResolvers<void>()
-    stream.leaving.set(id, left)
-    void wire.json(`/v1/stream/${stream.id}/unfollow`, { body: { session: id } }).then((answer) => {
-      if (!answer.ok) left.resolve()
-      if (!answer.ok && stream.leaving.get(id) === left) stream.leaving.delete(id)
-    })
   }
 
   const keep = async (user: StreamUser) => {
@@ -148,13 +110,7 @@ export function createSharedStream(wire: Http) {
     await user.keepSeat()
   }
 
-  const dropAll = () => {
-    if (open) for (const id of [...open.inboxes.keys()]) drop(open, id)
-  }
-
   return {
-    drop,
-
     /** Returns the open connection when there is one, the fault if the server refuses it, or null once `signal` aborts. */
     async opened(signal: AbortSignal | undefined): Promise<OpenStream | Fault | null> {
       const left = Promise.withResolvers<void>()
@@ -209,7 +165,7 @@ export function createSharedStream(wire: Http) {
       if (rest === null) await Promise.all([...users].map(keep))
       if (mine !== restAsked) return // awake again, meanwhile
       rest = { keepsNews }
-      dropAll()
+      open?.dropAll()
       update()
     },
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const css = readFileSync(new URL('palette.css', import.meta.url), 'utf8')
+const css = readFileSync(new URL('tokens.css', import.meta.url), 'utf8')
 
 /** Reads the colours of code, which are pairs: for light, and for dark. */
 const codeColours = [...css.matchAll(/--(code-\w+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);/g)]
@@ -75,7 +75,7 @@ describe.each([
 const given = /^--(available-height|anchor-width|transform-origin|digits|line-of-part)$/
 
 /** Every style sheet but that of the tokens. */
-const sheets = globSync(`${import.meta.dirname}/**/*.css`).filter((path) => basename(path) !== 'palette.css')
+const sheets = globSync(`${import.meta.dirname}/../**/*.css`).filter((path) => basename(path) !== 'tokens.css')
 
 describe('the other style sheets', () => {
   it('name no colour: those are tokens', () => {
@@ -91,6 +91,15 @@ describe('the other style sheets', () => {
     const other = sheets.flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(/font-size: (?!16px)[\d.]+px/g)].map(
         ([size]) => `${basename(path)}: ${size}`,
+      ),
+    )
+    expect(other).toEqual([])
+  })
+
+  it('have gaps and round corners from the tokens', () => {
+    const other = sheets.flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/^\s+(?:(?:row-|column-)?gap|border-radius): \d+px;/gm)].map(
+        ([size]) => `${basename(path)}: ${size.trim()}`,
       ),
     )
     expect(other).toEqual([])

@@ -63,7 +63,7 @@ function ProviderRow({ provider, isAdmin, onFault }: ProviderRowProps) {
         </button>
       )}
       {isAdmin && !provider.needsKey && provider.keyFrom?.type === 'file' && (
-        <button type="button" aria-label={`Change the key of ${title}`} onClick={() => setAsked('add')}>
+        <button type="button" aria-label={`Change key of ${title}`} onClick={() => setAsked('add')}>
           Change key
         </button>
       )}

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { createSession, type Session, type SessionOrName } from '@holdfast/client'
 import { createLocalSession, findSession, findWorkspace, openStoredHandle, type SessionRegistry } from '@holdfast/core'
 import { fault, HoldfastError, ok, orThrow, parseFolder, refuse, SessionId } from '@holdfast/protocol'
-import type { StoreLocation } from './store/open/store-location.ts'
+import { isOnDisk, type StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
 
 /** A session as it was when it was read. It accepts no commands. */
@@ -45,7 +45,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
     normalizeWorkspacePath,
     currentWorkspacePath: () => normalizeWorkspacePath('.'),
     dir() {
-      if (location.kind === 'memory' || location.kind === 'own' || location.kind === 'postgres') return null
+      if (location.kind === 'memory' || location.kind === 'own' || !isOnDisk(location)) return null
       return location.kind === 'jsonl' ? location.path : dirname(location.path)
     },
     defaultDir: () => home.dataDir,

@@ -213,5 +213,9 @@ export function storageErrorOf({ code, message, details }: Fault): StorageError 
 /** Adds to a storage error that the command was not accepted and can be sent again. */
 export const withNotAccepted = (fault: Fault): Fault =>
   fault.code === 'storage_error'
-    ? { ...fault, message: `${fault.message} Your command was not accepted. Send it again when the store works.` }
+    ? {
+        ...fault,
+        message: `${fault.message} Your command was not accepted. Send it again when the store works.`,
+        details: { ...fault.details, isCommandRefused: true },
+      }
     : fault

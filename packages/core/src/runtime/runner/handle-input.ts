@@ -244,7 +244,7 @@ export function loseToOther(session: RunningSession): void {
 const cannotRenew = fault(
   'storage_error',
   'This node has lost the database, so the work of the session was stopped. Your command was not accepted. Send it again when the store works.',
-  { reason: 'unreachable', retryAfterSeconds: 1 },
+  { reason: 'unreachable', retryAfterSeconds: 1, isCommandRefused: true },
 )
 
 /** Aborts all work and refuses every input, because another node may take the session over soon. */

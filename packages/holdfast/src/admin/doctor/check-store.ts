@@ -5,7 +5,7 @@ import { type Finding, isSameFinding, isWrong, severities } from '../../store/fi
 import { adminOf, findOpenFault } from '../../store/open/admin-of.ts'
 import { openBlobsToRead } from '../../store/open/open-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
-import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
+import { type DiskLocation, isOnDisk, type SavedLocation } from '../../store/open/store-location.ts'
 import type { PostgresLocation } from '../../store/postgres/connect/postgres-url.ts'
 import type { ReadProgress } from '../../store/read-only-store.ts'
 import { faultOf } from '../../store/storage-fault.ts'
@@ -49,7 +49,7 @@ type CheckOptions = {
 /** Checks a store; with `repair` repairs what it can and checks again. Faults: not_found, session_locked, storage_error. */
 export async function check(location: SavedLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
   const { now = Date.now } = options
-  if (location.kind === 'postgres') return checkDatabase(location, options)
+  if (!isOnDisk(location)) return checkDatabase(location, options)
   if (!existsSync(location.path)) {
     const opened = await openReadOnlyStore(location)
     if (!opened.ok) return opened // it names the copy of a store that lost its file

@@ -12,6 +12,7 @@ import {
 } from '@holdfast/protocol'
 import {
   type DiskLocation,
+  isOnDisk,
   notOnDisk,
   type SavedLocation,
   type StoreLocation,
@@ -80,7 +81,7 @@ export function createAdmin(location: StoreLocation, now: () => number, environm
 }
 
 const requireDisk = (location: SavedLocation): Result<DiskLocation> =>
-  location.kind === 'postgres' ? refuse(notOnDisk(location)) : ok(location)
+  isOnDisk(location) ? ok(location) : refuse(notOnDisk(location))
 
 function requireSaved(location: StoreLocation): Result<SavedLocation> {
   if (location.kind !== 'memory' && location.kind !== 'own') return ok(location)

@@ -4,7 +4,7 @@ import { findBusyFault, findInsideFault } from '../../store/open/admin-of.ts'
 import { openBlobsToRead } from '../../store/open/open-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskStore, openSavedStore } from '../../store/open/open-storage.ts'
-import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
+import { isOnDisk, type SavedLocation } from '../../store/open/store-location.ts'
 import {
   countRecords,
   everyRecord,
@@ -92,8 +92,6 @@ export async function migrate(deps: MigrateDeps): Promise<Result<Migration>> {
     await source.close()
   }
 }
-
-const isOnDisk = (location: SavedLocation): location is DiskLocation => location.kind !== 'postgres'
 
 /** Returns a fault if the target holds sessions that the source does not have. */
 async function findForeignSession(to: SavedLocation, source: ReadOnlyStore): Promise<Fault | null> {

@@ -7,7 +7,7 @@ import { lockDirectory } from '../../store/jsonl/files/directory-lock.ts'
 import { createJsonlPaths } from '../../store/jsonl/files/layout.ts'
 import { readJsonIfExists, replaceFile } from '../../store/jsonl/files/replace-file.ts'
 import { scopeKey } from '../../store/ledger.ts'
-import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
+import { type DiskLocation, isOnDisk, type SavedLocation } from '../../store/open/store-location.ts'
 import { everySession, type ReadOnlyStore, type WorkspaceTrust } from '../../store/read-only-store.ts'
 import { openForWriting } from '../../store/sqlite/files/database-file.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
@@ -39,10 +39,9 @@ function isRunning(pid: number): boolean {
 /** Adds trusts to a store that is not open. Records do not contain all of them: sessions may have been removed. */
 export async function writeTrusts(location: SavedLocation, trusts: readonly WorkspaceTrust[]): Promise<void> {
   if (trusts.length === 0) return
-  if (location.kind === 'postgres') {
-    const { addTrusts } = await import('../../store/postgres/write/add-trusts.ts')
-    await addTrusts(location, trusts)
-  } else await writeTrustsTo[location.kind](location.path, trusts)
+  if (isOnDisk(location)) return writeTrustsTo[location.kind](location.path, trusts)
+  const { addTrusts } = await import('../../store/postgres/write/add-trusts.ts')
+  await addTrusts(location, trusts)
 }
 
 type WriteTrusts = (path: string, trusts: readonly WorkspaceTrust[]) => void | Promise<void>

@@ -14,7 +14,7 @@ import {
 } from '@holdfast/protocol'
 import { createJsonlPaths, findLogs } from '../../store/jsonl/files/layout.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
-import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
+import { type DiskLocation, isOnDisk, type SavedLocation } from '../../store/open/store-location.ts'
 import { everySession, type ReadOnlyStore, type StoreSizes } from '../../store/read-only-store.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { countSession, createSums, type Sum, toTally } from './count-session.ts'
@@ -86,7 +86,7 @@ type Size = { readonly count: number; readonly bytes: number }
 /** Returns how much disk space a store uses. */
 async function measureStore(source: ReadOnlyStore, location: SavedLocation): Promise<StoreSizes> {
   if (source.measure) return source.measure()
-  invariant(location.kind !== 'postgres', 'a store without files here says how large it is')
+  invariant(isOnDisk(location), 'a store without files here says how large it is')
   const { count: blobs, bytes: blobBytes } = await measureDirectory(location.blobsDir)
   return { ...(await measureRecords[location.kind](location.path)), blobs, blobBytes }
 }

@@ -6,6 +6,7 @@ import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { describeSavedCopies, findSavedCopies } from '../../store/open/saved-copies.ts'
 import {
   type DiskLocation,
+  isOnDisk,
   parseDiskUrl,
   parseSavedUrl,
   parseStoreUrl,
@@ -35,7 +36,7 @@ function servedStore(home: CliContext['home']): string | undefined {
 export function rejectMissingStore({ home, store, environment }: CliContext): void {
   if (store === undefined || store === storeOf(environment)) return
   const named = parseStoreUrl(store, home)
-  if (!named.ok || named.value.kind === 'memory' || named.value.kind === 'postgres') return
+  if (!named.ok || named.value.kind === 'memory' || !isOnDisk(named.value)) return
   if (existsSync(named.value.path)) return
   const { url } = named.value
   failWith(fault('not_found', `The store ${url} does not exist. Check the path given with --store.`, { store: url }))
@@ -44,7 +45,7 @@ export function rejectMissingStore({ home, store, environment }: CliContext): vo
 /** Returns whether there is a store. A database is asked only when it is opened. */
 export function isStoreThere(context: Pick<CliContext, 'home' | 'store'>): boolean {
   const location = orThrow(resolveSavedStore(context))
-  return location.kind === 'postgres' || existsSync(location.path)
+  return !isOnDisk(location) || existsSync(location.path)
 }
 
 /** Opens the store for reading on this thread; null if it does not exist yet. */
@@ -52,7 +53,7 @@ export async function openStoreToRead(context: CliContext): Promise<StoreToRead 
   const location = orThrow(resolveSavedStore(context))
   rejectMissingStore(context)
   const source = orThrow(await openReadOnlyStore(location))
-  const copies = location.kind === 'postgres' ? [] : await findSavedCopies(location)
+  const copies = isOnDisk(location) ? await findSavedCopies(location) : []
   if (copies.length > 0) await context.err.write(`${describeSavedCopies(copies)}\n`)
   return (
     source && {

@@ -46,6 +46,16 @@ it('tells only an admin the path of a store that rejects writes', async () => {
   for (const text of [await refusalFor(admin), ...(await shownTo(admin))]) expect(text).toContain(path)
 })
 
+it('says that a command was refused, and when to send it again, whatever the sentence of the fault is', () => {
+  const details = { reason: 'disk_full', path, isCommandRefused: true, retryAfterSeconds: 1 }
+  expect(faultFor(null, fault('storage_error', `A sentence with ${path}.`, details))).toEqual({
+    code: 'storage_error',
+    message:
+      'The store cannot be used: the disk is full; free some space. Your command was not accepted. Send it again when the store works.',
+    details: { reason: 'disk_full', retryAfterSeconds: 1 },
+  })
+})
+
 it('leaves out the reason it does not know, and leaves other faults alone', () => {
   const moved = fault('storage_error', `Its records were saved to ${path}.`, { reason: 'recovered', saved: path })
   expect(faultFor(null, moved)).toEqual({

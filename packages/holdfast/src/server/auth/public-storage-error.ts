@@ -5,13 +5,18 @@ import type { Caller } from './access.ts'
 /** Only an admin learns where the store is. */
 const knowsPaths = (caller: Caller | null): boolean => caller?.role === 'admin'
 
+const notAccepted = 'Your command was not accepted. Send it again when the store works.'
+
 /** Returns a fault as the caller may see it: below admin, a failure of the store without its paths. */
 export function faultFor(caller: Caller | null, fault: Fault): Fault {
   if (knowsPaths(caller) || fault.code !== 'storage_error') return fault
-  const reason = fault.details?.['reason']
-  const notAccepted = /Your command was not accepted\..*$/.exec(fault.message)?.[0]
-  const message = [messageOf(reason), ...(notAccepted === undefined ? [] : [notAccepted])].join(' ')
-  return { code: fault.code, message, ...(typeof reason === 'string' && { details: { reason } }) }
+  const { reason, isCommandRefused, retryAfterSeconds } = fault.details ?? {}
+  const message = isCommandRefused === true ? `${messageOf(reason)} ${notAccepted}` : messageOf(reason)
+  const shown = {
+    ...(typeof reason === 'string' && { reason }),
+    ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
+  }
+  return { code: fault.code, message, ...(Object.keys(shown).length > 0 && { details: shown }) }
 }
 
 /** Returns what is known about the process as the caller may see it. */

@@ -12,6 +12,7 @@ import { entryOfLog } from './jsonl-entries.ts'
 import { openDatabaseStore } from './open-blobs.ts'
 import {
   type DiskLocation,
+  isOnDisk,
   parseStoreUrl,
   type SavedLocation,
   type StoreHome,
@@ -87,10 +88,11 @@ export async function openStorage(options: StorageOptions): Promise<Result<Stora
 async function openDatabase(
   location: Extract<SavedLocation, { kind: 'postgres' }>,
   memoryStore: Store,
-  { blobs: given, environment, checked }: Pick<StorageOptions, 'blobs' | 'environment' | 'checked'>,
+  { blobs: given, environment, onProblem, checked }: StorageOptions,
 ): Promise<Result<Storage>> {
   await checked
-  const opened = await openDatabaseStore(location, environment, typeof given === 'string' ? given : undefined)
+  const blobs = typeof given === 'string' ? given : undefined
+  const opened = await openDatabaseStore(location, { environment, blobs, onProblem })
   if (!opened.ok) return opened
   return ok({ location, ...opened.value, memoryStore, mirror: null, openWriterPort: null })
 }
@@ -142,7 +144,9 @@ export async function openSavedStore(
   onProblem: OnProblem,
   environment?: Environment,
 ): Promise<Result<Pick<DiskStore, 'store' | 'blobs'>>> {
-  return location.kind === 'postgres' ? openDatabaseStore(location, environment) : openDiskStore(location, onProblem)
+  return isOnDisk(location)
+    ? openDiskStore(location, onProblem)
+    : openDatabaseStore(location, { environment, onProblem })
 }
 
 /** Opens a store on disk, without the store in memory beside it. */

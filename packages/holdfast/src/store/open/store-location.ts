@@ -22,6 +22,9 @@ export type UrlLocation = SavedLocation | { readonly kind: 'memory'; readonly ur
 /** The location of a store that outlives its process: on this disk, or in a database. */
 export type SavedLocation = DiskLocation | PostgresLocation
 
+/** Returns whether a store has files here. The others are in a database, which several machines may use. */
+export const isOnDisk = (location: SavedLocation): location is DiskLocation => location.kind !== 'postgres'
+
 export type StoreHome = Pick<Home, 'storePath' | 'blobsDir'>
 
 /** Parses `sqlite:PATH`, `jsonl:DIR`, `postgres://…` or `memory:`. Without a URL, returns the store of the home directory. */
@@ -54,7 +57,7 @@ export function parseSavedUrl(url: string | undefined, home: StoreHome): Result<
 export function parseDiskUrl(url: string | undefined, home: StoreHome): Result<DiskLocation> {
   const location = parseSavedUrl(url, home)
   if (!location.ok) return location
-  return location.value.kind === 'postgres' ? refuse(notOnDisk(location.value)) : ok(location.value)
+  return isOnDisk(location.value) ? ok(location.value) : refuse(notOnDisk(location.value))
 }
 
 const notSaved: Fault = fault(

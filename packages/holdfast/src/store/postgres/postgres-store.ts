@@ -1,4 +1,4 @@
-import type { Blobs, Cluster, Store } from '@holdfast/core/ports'
+import type { Blobs, Cluster, OnProblem, Store } from '@holdfast/core/ports'
 import { ok, type Result } from '@holdfast/protocol/result'
 import { type BlobOptions, createPostgresBlobs } from './blobs/postgres-blobs.ts'
 import { createChangeNotices } from './cluster/change-notices.ts'
@@ -25,10 +25,17 @@ export { parseS3Url } from './blobs/s3-url.ts'
 /** A store in PostgreSQL, which several nodes may have open, with its blobs and its nodes. */
 export type PostgresStore = { readonly store: Store; readonly blobs: Blobs; readonly cluster: Cluster }
 
+export type PostgresOptions = {
+  readonly blobBytesMax?: number | undefined
+  readonly blobs?: BlobOptions | undefined
+  /** Receives unexpected errors of work in the background. */
+  readonly onProblem?: OnProblem | undefined
+}
+
 /** Opens or creates a store in a database. Refused: store_too_new, not_a_store, storage_error. */
 export async function openPostgresStore(
   location: PostgresLocation,
-  options: { readonly blobBytesMax?: number; readonly blobs?: BlobOptions } = {},
+  options: PostgresOptions = {},
 ): Promise<Result<PostgresStore>> {
   const database = await connect(location)
   const checked = location.mayLoseData ? ok(undefined) : await checkDurability(database)
@@ -39,11 +46,11 @@ export async function openPostgresStore(
   }
   const blobs = createPostgresBlobs(database, { ...options.blobs, bytesMax: options.blobBytesMax })
   const cluster = await openCluster(location)
-  return ok({ store: createStore(database, cluster), blobs, cluster })
+  return ok({ store: createStore(database, cluster, options.onProblem ?? (() => undefined)), blobs, cluster })
 }
 
-function createStore(database: Database, cluster: ClusterDatabase): Store {
-  const index = createWordIndex(database)
+function createStore(database: Database, cluster: ClusterDatabase, onProblem: OnProblem): Store {
+  const index = createWordIndex(database, onProblem)
   const notices = createChangeNotices(cluster.notify)
   const queue = createAppendQueue(database, (sessions) => {
     index.wake()

@@ -118,7 +118,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     if (phoneLink !== null) await printCode(context, phoneLink)
     await untilAborted(interruption)
     await err.write('Stopping. Press Ctrl-C again to quit at once.\n')
-    if (location.kind === 'postgres') await drain(holdfast, flags.drain ?? drainSecondsDefault, context)
+    await drain(holdfast, flags.drain ?? drainSecondsDefault, context)
   } finally {
     removeServerFile(home, file)
     await closeInTime(server.value, holdfast, context)
@@ -149,7 +149,7 @@ async function waitForStartingServer(context: CliContext): Promise<ServerFile> {
   )
 }
 
-/** Lets turns end and hands the sessions over to other nodes. The server answers meanwhile, and says that it is not ready. */
+/** Lets turns end and hands the sessions over to other nodes, if there may be any. The server answers meanwhile, and says that it is not ready. */
 async function drain(
   holdfast: { drain(signal: AbortSignal): Promise<void> },
   seconds: number,

@@ -16,7 +16,7 @@ import { createMemoryStore } from '../../memory/memory-store.ts'
 import { connect, type Database } from '../connect/connect.ts'
 import { openPostgresStore } from '../postgres-store.ts'
 import { newLocation, openEmpty, useServer, withDatabase } from '../testing/test-schema.ts'
-import { indexPage } from './word-index.ts'
+import { createWordIndex, indexPage } from './word-index.ts'
 
 const server = useServer()
 
@@ -44,6 +44,21 @@ async function openIndexed(): Promise<Store> {
 describe('postgres, with every record indexed', () => describeSearch(openIndexed))
 
 describe('word index', () => {
+  it('reports an unexpected error, which nothing else would notice, and can still be woken and closed', async () => {
+    const problems: unknown[] = []
+    const { promise: reported, resolve } = Promise.withResolvers<void>()
+    const broken = { transaction: () => Promise.reject(new TypeError('a bug')) } as unknown as Database // the only method used
+    const index = createWordIndex(broken, ({ where, cause }) => {
+      problems.push([where, String(cause)])
+      resolve()
+    })
+    index.wake()
+    await reported
+    index.wake()
+    await index.close()
+    expect(problems).toEqual([['indexing words', 'TypeError: a bug']])
+  })
+
   it('is filled in the background after appends', async () => {
     const location = newLocation(server())
     const { store } = orThrow(await openPostgresStore(location))

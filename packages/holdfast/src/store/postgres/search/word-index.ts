@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { OnProblem } from '@holdfast/core/ports'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { roleOf } from '../../search/searched-event.ts'
 import type { Database, SqlRow } from '../connect/connect.ts'
@@ -25,7 +26,7 @@ const insertWords = `
   on conflict (pos) do nothing`
 
 /** Indexes the words of the log in the background. Every node does, so the records of one that died are indexed too. */
-export function createWordIndex(database: Database) {
+export function createWordIndex(database: Database, onProblem: OnProblem) {
   let timer: NodeJS.Timeout | null = null
   let running: Promise<void> | null = null
   let isClosed = false
@@ -36,7 +37,8 @@ export function createWordIndex(database: Database) {
     try {
       while (!isClosed && (await indexPage(database)) === pageRecords) await wait(pagePauseMs)
     } catch (error) {
-      if (!(error instanceof HoldfastError)) throw error
+      // It runs in a timer: nobody else would hear of a bug.
+      if (!(error instanceof HoldfastError)) onProblem({ where: 'indexing words', cause: error })
       againMs = failurePauseMs // a search reads what is not indexed; the database reports its failure to the next command
     }
     running = null

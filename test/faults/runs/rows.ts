@@ -13,6 +13,7 @@ import { randomMix } from './d28-simulation.ts'
 import { everyBit, everyCut } from './every-byte-and-bit.ts'
 import { failover } from './g01-failover.ts'
 import { clusterFaults } from './g04-cluster.ts'
+import { fullDatabase } from './g05-full-database.ts'
 
 /** In the order of the matrix. */
 export const rows: readonly Row[] = [
@@ -33,4 +34,5 @@ export const rows: readonly Row[] = [
   randomMix,
   failover,
   clusterFaults,
+  fullDatabase,
 ]

@@ -13,9 +13,10 @@ import { createLogReader } from './read/log-reader.ts'
 import { measureTables, readLiveNodes } from './read/store-state.ts'
 import { findStore } from './schema/migrate.ts'
 import { createSearch } from './search/search-reader.ts'
+import { createDraftRows } from './write/draft-rows.ts'
 import { createLeases } from './write/leases.ts'
-import { createDraftRows, createTokenRows } from './write/row-writer.ts'
 import { createSpendingRows } from './write/spending-rows.ts'
+import { createTokenRows } from './write/token-rows.ts'
 
 /** Opens a store in a database to read; null if there is none. Creates nothing. Refused: store_too_new, storage_error. */
 export async function openReadOnlyPostgres(location: PostgresLocation): Promise<Result<ReadOnlyStore | null>> {

@@ -110,7 +110,7 @@ it('asks before it deletes permanently, and pages what does not fit on the termi
   using cli = createCli()
   await cli.run(['run', 'count to 2'])
   using kept = openTerminal(cli, ['rm', '@latest', '--forever'])
-  await kept.until(/Delete @latest permanently\? There is no way back\. \[y\/n\]/)
+  await kept.until(/Delete [a-z]+-[a-z]+-\d+ \(count to 2\) permanently\?\s+There is no way back\. \[y\/n\]/)
   kept.type('n\r')
   await kept.until(/Nothing was changed\./)
   expect(await kept.ended).toBe(1)

@@ -47,6 +47,8 @@ describe('the program', () => {
 
   it.each([
     [['lss'], "Unknown command 'lss'. Did you mean 'ls'?"],
+    [['resume'], "Unknown command 'resume'. Did you mean 'holdfast -r'?"],
+    [['delete'], "Unknown command 'delete'. Did you mean 'holdfast rm'?"],
     [['help', 'exprot'], "Unknown command 'exprot'. Did you mean 'export'?"],
     [['--verison'], "Unknown flag '--verison'. Did you mean '--version'?"],
     [['ls', '--jsno'], "ls has no flag '--jsno'. Did you mean '--json'?"],

@@ -144,8 +144,18 @@ async function openCommandLog(name: CommandName | 'tui', context: CliContext): P
 const orUsage = <Value>(result: Result<Value>): Value =>
   result.ok || result.fault.code !== 'bad_request' ? orThrow(result) : rejectUsage(result.fault.message)
 
-const unknownCommand = (name: string): string =>
-  `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help', 'version']) || ' holdfast --help lists the commands.'}`
+/** Words of other programs, and what does the same here. */
+const otherWords: Readonly<Record<string, string>> = {
+  ...{ ask: 'run', chat: 'run', new: 'run', prompt: 'run' },
+  ...{ continue: '-c', resume: '-r', sessions: 'ls', list: 'ls', history: 'ls' },
+  ...{ delete: 'rm', remove: 'rm', cat: 'show', find: 'search', server: 'serve', start: 'serve', web: 'open' },
+}
+
+function unknownCommand(name: string): string {
+  const same = Object.hasOwn(otherWords, name) ? ` Did you mean 'holdfast ${otherWords[name]}'?` : ''
+  const hint = same || didYouMean(name, [...commandNames, 'help', 'version']) || ' holdfast --help lists the commands.'
+  return `Unknown command '${name}'.${hint}`
+}
 
 /** Prints an error as a sentence on standard error and, with --json, as JSON on standard output. */
 async function printFault(fault: Fault, argv: readonly string[], { out, err }: CliContext): Promise<void> {

@@ -100,6 +100,12 @@ describe('driver control', () => {
     expect(drivers.roleOf(cyd)).toBe('driver')
   })
 
+  it('is not handed over to a client that may only watch', () => {
+    const { drivers } = attached([ada], [bob, 'viewer', { person: null, mayDrive: false, isAdmin: false }])
+    expect(handOver(drivers, ada, bob)).toMatchObject({ code: 'not_driver' })
+    expect([drivers.roleOf(ada), drivers.roleOf(bob)]).toEqual(['driver', 'viewer'])
+  })
+
   it('lets no other caller act under the name of an attached client', () => {
     const anna: Authority = { ...driving, person: 'token:anna' }
     const vic: Authority = { person: 'token:vic', mayDrive: false, isAdmin: false }

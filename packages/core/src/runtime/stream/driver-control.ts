@@ -69,7 +69,9 @@ export function createDriverControl(changed: () => void): DriverControl {
   function handOver(from: ClientId, to: ClientId): Fault | null {
     if (!clients.has(from)) return notSubscribed(from)
     if (driver() !== from) return refusal(from)
-    if (!clients.has(to)) return notSubscribed(to)
+    const receiver = clients.get(to)
+    if (!receiver) return notSubscribed(to)
+    if (!receiver.authority.mayDrive) return fault('not_driver', `${to} may only watch this session.`, { driver: from })
     setRole(from, 'viewer')
     setRole(to, 'driver')
     return null

@@ -1,5 +1,5 @@
 import type { Fault, Removal, Result, Sessions } from '@holdfast/protocol'
-import { escapeHidden } from '@holdfast/protocol/hostile-text'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { deletedForever, movedToTrash, nothingRemoved, printRemoval, printWorkspaces } from '../../render/removal.ts'
@@ -43,12 +43,14 @@ async function removeAll(flags: Flags, context: CliContext): Promise<CommandResu
 async function removeNamed(names: readonly string[], flags: Flags, context: CliContext): Promise<CommandResult> {
   const { force, forever, 'dry-run': dryRun, json } = flags
   for (const name of names) checkNamed(context, name)
-  const question = `Delete ${names.length === 1 ? names[0] : counted(names.length, 'session')} permanently? There is no way back.`
-  if (forever && !dryRun && !flags.yes && !(await confirm(question, context))) return exitCodes.failed
   return withSessions(context, async ({ sessions }) => {
     const failed: { readonly name: string; readonly error: Fault }[] = []
     const removed: Removal[] = []
-    for (const name of names) {
+    const asks = forever && !dryRun && !flags.yes
+    // Found before the question: @latest may be another session once it is answered.
+    const found = asks ? await findNamed(sessions, context, names) : names.map((name) => ({ name, shown: name }))
+    if (asks && !(await confirm(deletionQuestion(found), context))) return exitCodes.failed
+    for (const { name } of found) {
       const removal = await removeOne(sessions, context, name, { force, forever, dryRun })
       if (removal.ok) removed.push(removal.value)
       else failed.push({ name, error: removal.fault })
@@ -63,6 +65,23 @@ async function removeNamed(names: readonly string[], flags: Flags, context: CliC
     return first ? exitCodes.failed : exitCodes.ok
   })
 }
+
+type NamedSession = { readonly name: string; readonly shown: string }
+
+/** Finds the sessions that the names mean now. One that cannot be opened keeps its name. */
+const findNamed = (sessions: Sessions, context: CliContext, names: readonly string[]): Promise<NamedSession[]> =>
+  Promise.all(
+    names.map(async (name) => {
+      const handle = await openNamed(sessions, context, name)
+      const state = handle.ok ? await handle.value.state(['meta']) : handle
+      if (!handle.ok || !state.ok) return { name, shown: name }
+      const { handle: short, title } = state.value.meta
+      return { name: handle.value.id, shown: title ? `${short} (${escapeLine(title)})` : short }
+    }),
+  )
+
+const deletionQuestion = (found: readonly NamedSession[]): string =>
+  `Delete ${found.length === 1 ? found[0]?.shown : counted(found.length, 'session')} permanently? There is no way back.`
 
 type RemoveOptions = { readonly force: boolean; readonly forever: boolean; readonly dryRun: boolean }
 

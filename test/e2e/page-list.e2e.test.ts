@@ -290,8 +290,13 @@ describe('finding sessions', () => {
     await clear()
     await started('write one.txt: 1')
     await page.goto(server.url)
-    await rowOf(page, 'write one.txt').waitFor()
-    await page.keyboard.press('Shift+Alt+ArrowDown')
+    await rowOf(page, 'write one.txt').getByText('waits').waitFor()
+    // The key does nothing until the page has asked which sessions wait.
+    const open = async () => {
+      await page.keyboard.press('Shift+Alt+ArrowDown')
+      return page.url()
+    }
+    await expect.poll(open).toContain('/s/')
     await approve()
     await rowOf(page, 'write one.txt').getByText('waits').waitFor({ state: 'detached' })
   })

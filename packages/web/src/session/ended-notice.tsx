@@ -1,7 +1,8 @@
-import type { Fault, Sessions } from '@holdfast/protocol'
+import type { Fault, SessionNews, Sessions } from '@holdfast/protocol'
 import { useEffect, useState } from 'react'
 import { useActions } from '../actions/actions.tsx'
 import type { ActionTarget } from '../actions/session-actions.ts'
+import { useScreens } from '../screens/use-screens.ts'
 import { hrefOf } from '../ui/route.ts'
 
 type EndedNoticeProps = {
@@ -16,16 +17,24 @@ type Why = 'asking' | 'stopped' | Fault['code']
 /** Says why a session that is on screen can no longer be followed, and what to do. It stands in the place of the input. */
 export function EndedNotice({ sessions, meta, onOpen }: EndedNoticeProps) {
   const { restore } = useActions()
+  const screens = useScreens()
   const [why, setWhy] = useState<Why>('asking')
   useEffect(() => {
-    let isLeft = false
-    void sessions.open(meta.id).then((opened) => {
-      if (!isLeft) setWhy(opened.ok ? 'stopped' : opened.fault.code)
-    })
-    return () => {
-      isLeft = true
+    let asked = 0
+    const ask = async () => {
+      const mine = ++asked
+      const opened = await sessions.open(meta.id)
+      if (mine === asked) setWhy(opened.ok ? 'stopped' : opened.fault.code)
     }
-  }, [sessions, meta.id])
+    void ask()
+    // A session that is deleted is stopped first, and in the trash a moment later.
+    const onNews = (news: SessionNews) => void (news.type === 'session.removed' && news.session === meta.id && ask())
+    const leave = screens.follow({ onNews, onMissed: () => void ask() })
+    return () => {
+      asked += 1
+      leave()
+    }
+  }, [sessions, screens, meta.id])
   const isTrashed = why === 'session_trashed'
   return (
     <div className="dock column">

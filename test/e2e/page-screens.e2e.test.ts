@@ -24,7 +24,7 @@ function countStreams(page: Page) {
 describe('several screens', () => {
   const { now, startSession, atRest, answer } = usePage({ env: { DEMO_PACE: '1' } })
 
-  it('works in twenty tabs, none of which has a connection of its own', async () => {
+  it('works in twenty tabs that share one connection', async () => {
     const { page, context } = now()
     const counts = [countStreams(page)]
     await startSession('count to 3')

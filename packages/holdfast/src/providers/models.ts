@@ -223,7 +223,7 @@ function listProvider(connection: Connection, local: LocalModels): ListedProvide
   const endpoint = redactAddress(connection.baseUrl) ?? null
   const offline = `No ${title} answers at ${endpoint}. Start it there, or configure its address.`
   const { service, isAddressGiven, baseUrl } = connection
-  // Nobody asks whether it runs, so that nobody knows: many programs use its port.
+  // We do not ask whether it runs, because other programs use the same port.
   const isUnnamed = service.isDiscoveredOnlyIfNamed === true && !isAddressGiven && isLocalAddress(baseUrl)
   const unnamed = `${title} is not set up. Set ${service.baseUrlNames[0]} to its address, such as ${endpoint}.`
   const problem = isUnnamed ? unnamed : local.isOffline(connection) ? offline : null

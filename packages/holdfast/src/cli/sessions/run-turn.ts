@@ -131,7 +131,7 @@ function createConnectionNotes(output: RunOutput) {
   return { tell, isLost: () => isLost }
 }
 
-/** Returns whether the turn waits for a person whom this process cannot ask. */
+/** Returns whether the turn waits for an answer, and this process cannot ask for it. */
 const isLeftOpen = ({ pendingApprovals, activeToolCalls }: SessionView, options: RunTurnOptions): boolean =>
   options.approvals === 'leave' &&
   !canAsk(options) &&

@@ -33,7 +33,7 @@ export type AuthenticateDeps = {
 
 const unbound = { session: null, tenant: null, token: null, expiresAt: null } as const
 
-/** The same for each of them, and helps whoever has an old token. */
+/** One message for all three cases, so that a caller cannot tell which tokens exist. It says what to do about an old token. */
 const unknownToken =
   'This token is unknown, was revoked or has expired. Ask an admin of the server for another: holdfast token create.'
 

@@ -33,7 +33,7 @@ export function createContents({ read, write }: Database, objects: S3Objects, pl
     }
   }
 
-  /** Removes a content. The row goes last: whoever finds one without a blob removes its objects again. */
+  /** Removes a content. Its row is removed last: if this is interrupted, a later sweep finds the row and removes the rest. */
   async function remove(content: number): Promise<void> {
     const found = await findObjects(content)
     for (let number = 0; number < (found?.pieces ?? 0); number += 1)

@@ -14,6 +14,10 @@ export type ImportFigures = {
 
 const megabyte = 1_000_000
 const meanBytes = 1_000
+/** What a line has besides its text, about. */
+const lineBytes = 300
+/** A file with less room than this ends with the answer that fills it. */
+const roundBytes = 1_500
 
 /** Measures imported bytes per second, from the call to the report, with every session on disk. */
 export async function benchImport(dir: string, rounds: number): Promise<ImportFigures> {
@@ -41,7 +45,7 @@ async function rateOf(dir: string, name: string, from: string): Promise<number> 
   return files.reduce((sum, { bytes }) => sum + bytes, 0) / seconds
 }
 
-/** Writes a file of Claude Code: prompts, tool calls, results and answers. */
+/** Writes files of Claude Code of about `bytesEach`: prompts, tool calls, results and answers. */
 export async function writeImportFiles(dir: string, count: number, bytesEach: number): Promise<string> {
   await mkdir(dir)
   const text = createZipfText(13)
@@ -68,15 +72,17 @@ export async function writeImportFiles(dir: string, count: number, bytesEach: nu
         ...{ content: [content], usage },
       })
     }
-    while (bytes < bytesEach) {
-      add('user', { role: 'user', content: text.textAbout(meanBytes) })
-      if (dice.chance(1, 2)) {
+    const room = () => Math.max(0, bytesEach - bytes - lineBytes)
+    while (room() > 0) {
+      add('user', { role: 'user', content: text.textAbout(meanBytes).slice(0, Math.ceil(room() / 2)) })
+      if (dice.chance(1, 2) && room() > 4 * meanBytes) {
         const id = `toolu_${lines.length}`
         answer({ type: 'tool_use', id, name: 'Bash', input: { command: text.text(60) } })
         const content = [{ type: 'tool_result', tool_use_id: id, content: text.textAbout(2 * meanBytes) }]
         add('user', { role: 'user', content })
       }
-      answer({ type: 'text', text: text.textAbout(meanBytes) })
+      const said = text.textAbout(meanBytes)
+      answer({ type: 'text', text: room() - said.length < roundBytes ? text.text(room()) : said })
     }
     await writeFile(join(dir, `${number}.jsonl`), `${lines.join('\n')}\n`)
   }

@@ -128,15 +128,14 @@ function createCreate(database: DatabaseSync, { insertAll, useBlobs }: RecordRow
   const parentById = database.prepare('select sid from session where id = ? and head >= ?')
   const insertSession = database.prepare(`
     insert into session (id, handle, key, parent, base, head, epoch, owner, busy, workspace, active_at, spoken, pinned, meta)
-    values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) returning sid`)
+    values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning sid`)
   const insertStartedFor = database.prepare('insert into started_for (sid, parent) values (?, ?)')
 
   return (newSession) => {
     const { session, parent, base, owner, handle, key, records, entry } = newSession
-    const taken = findTakenName(newSession, sameNames.all(session, handle, key))
-    if (taken !== null) return refuse(taken)
+    const findTaken = () => findTakenName(newSession, sameNames.all(session, handle, key))
     const parentRow = parent === null ? undefined : parentById.get(parent, base)
-    if (parent !== null && parentRow === undefined) return refuse(faults.sessionNotFound(parent))
+    if (parent !== null && parentRow === undefined) return refuse(findTaken() ?? faults.sessionNotFound(parent))
 
     const [meta, workspace, activeAt, spoken, busy, pinned] = entry
     const parentSid = parentRow === undefined ? null : Number(parentRow['sid'])
@@ -144,7 +143,9 @@ function createCreate(database: DatabaseSync, { insertAll, useBlobs }: RecordRow
       ...[session, handle, key, parentSid, base, base + records.length],
       ...[owner, busy, workspace, activeAt, spoken, pinned, meta],
     )
-    const sid = Number(row?.['sid'])
+    // Names are almost always free, so they are looked up only after a conflict: the insert looks at the same indexes.
+    if (row === undefined) return refuse(findTaken() ?? faults.sessionExists(session))
+    const sid = Number(row['sid'])
     if (newSession.startedFor !== null) insertStartedFor.run(sid, newSession.startedFor)
     insertAll(sid, session, records)
     useBlobs(sid, base + 1, newSession.blobs)

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
@@ -31,6 +31,8 @@ it('config refuses what is not valid with the nearest right name, and changes no
   expect([unknown.code, unknown.stderr]).toEqual([2, "There is no setting 'modle'. Did you mean 'model'?\n"])
   const bad = await cli.run(['config', 'set', 'sandbox', 'maybe'])
   expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('sandbox: it is one of auto, on, off.')])
+  const nope = await cli.run(['config', 'set', 'model', 'demo/nope'])
+  expect([nope.code, nope.stderr]).toEqual([1, expect.stringContaining('There is no model demo/nope.')])
   expect((await cli.run(['config', 'get', 'model'])).code).toBe(1)
   expect((await cli.run(['config', '--json'])).code).toBe(0)
 })
@@ -44,5 +46,16 @@ it('config edit saves what an editor wrote, and keeps a bad draft beside the fil
   expect(await edit('{"model": "demo/agent"}')).toMatchObject({ code: 0 })
   const bad = await edit('{"model": "demo/agent",}')
   expect([bad.code, bad.stderr]).toEqual([1, expect.stringMatching(/Nothing was changed; your draft is .*draft/)])
+  const unknown = await edit('{"model": "demo/nope"}')
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('There is no model demo/nope.')])
   expect((await cli.run(['config', 'get', 'model'])).stdout).toBe('demo/agent\n')
+})
+
+it('config edit keeps no draft that nobody changed, and opens vi only at a terminal', async () => {
+  using cli = createCli()
+  const failing = await cli.runProcess(['config', 'edit'], { environment: { VISUAL: 'false' } })
+  expect([failing.code, failing.stderr]).toEqual([1, expect.stringContaining('Nothing was changed.\n')])
+  expect(readdirSync(join(cli.home, 'config'))).toEqual([])
+  const piped = await cli.runProcess(['config', 'edit'], { environment: { VISUAL: '', EDITOR: '' } })
+  expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining('needs a terminal')])
 })

@@ -84,6 +84,8 @@ describe('holdfast import and export', () => {
       "2 sessions have no folder to work in. To give them all one: holdfast mv-workspace '' <folder>",
     )
     expect(imported.stderr).toContain(`holdfast run -s ${first} --workdir <folder> <prompt>`)
+    expect(imported.stderr.match(/Its folder \/etc is a folder of the system\./g)).toHaveLength(1)
+    expect(imported.stderr).toContain('2 files: Its folder /etc')
     for (const id of [first, second]) await cli.run(['tell', id, 'setModel', 'model=demo/agent'])
 
     const refused = await cli.run(['run', '-s', first, 'hello'])

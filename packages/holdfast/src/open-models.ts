@@ -10,6 +10,7 @@ import { createCredentials, credentialsPath } from './providers/credentials/cred
 import { discoveryMsMax } from './providers/local/local-models.ts'
 import { type CustomModels, createModels, type DiscoveringModels } from './providers/models.ts'
 import { registerServiceKeys, resolveServices, type Services } from './providers/services/registry.ts'
+import type { Config } from './system/config/config.ts'
 import {
   type ConfigOptions,
   type Configured,
@@ -66,6 +67,23 @@ export async function openModels(deps: HomeModelsDeps): Promise<Result<HomeModel
   if (unknown !== null) return refuse(unknown)
   void models.discover() // never rejects
   return ok({ models, configured, keyNames: keyNamesOf(services.value), asOf: refreshed.asOf() ?? builtInAsOf })
+}
+
+/** Returns why no program could start with this configuration file: it names a model that there is not. */
+export async function findModelFault(config: Config, home: Home): Promise<Fault | null> {
+  const path = configPath(home.configDir)
+  const layered = layerConfig({ file: { path, config }, environment: {}, options: {} })
+  if (!layered.ok) return layered.fault
+  const services = resolveServices(layered.value.providers)
+  if (!services.ok) return inFile(path, services.fault)
+  const refreshed = createRefreshedFacts(refreshedPath(home.dataDir))
+  await refreshed.read() // without its facts the models of the program itself are known
+  const models = createModels({
+    ...{ environment: {}, refreshed, onNotice: () => undefined, choice: layered.value, facts: layered.value.models },
+    credentials: createCredentials({ environment: {}, file: credentialsPath(home.configDir) }),
+    ...{ services: services.value, discoveryMs: 0 },
+  })
+  return unknownModel(models, layered.value, path)
 }
 
 type CatalogueDeps = { readonly home: Home; readonly pid: number; readonly nowMs: number }

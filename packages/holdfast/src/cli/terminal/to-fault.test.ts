@@ -16,7 +16,7 @@ it('returns the fault of our errors and of file system errors', () => {
   expect(toFault(new HoldfastError(ours))).toEqual(ours)
   expect(toFault(thrownBy(() => readFileSync('/none')))).toEqual({
     code: 'storage_error',
-    message: 'open on /none failed: ENOENT.',
+    message: '/none cannot be used: no such file or directory (ENOENT).',
     details: { errno: 'ENOENT', path: '/none' },
   })
 })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { ok, type Result, refuse } from '@holdfast/protocol'
+import { type Fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { ensurePrivateDirectory } from '../files/private-directory.ts'
 import { replaceAlone } from '../files/replace-alone.ts'
 import { Config } from './config.ts'
@@ -38,23 +38,40 @@ export function withSetting(config: Table, [name, next, ...rest]: SettingPath, v
   return isGone ? others : { ...config, [name]: inner }
 }
 
+/** Returns why a configuration of the right form is still wrong; null if it is not. */
+type ConfigCheck = (config: Config) => Promise<Fault | null>
+
+const noCheck: ConfigCheck = async () => null
+
 /** Changes the user's file, beside what is there. A file that cannot be read, and a change that is not valid, change nothing. */
-export async function changeConfig(path: string, change: (config: Config) => unknown): Promise<Result<Config>> {
+export async function changeConfig(
+  path: string,
+  change: (config: Config) => unknown,
+  check: ConfigCheck = noCheck,
+): Promise<Result<Config>> {
   ensurePrivateDirectory(dirname(path))
   return replaceAlone(path, async (write) => {
     const config = await readConfig(path)
     if (!config.ok) return config
     const changed = Config.safeParse(change(config.value), { reportInput: true })
     if (!changed.success) return refuse(configFault(path, changed.error))
+    const wrong = await check(changed.data)
+    if (wrong !== null) return refuse(wrong)
     const written = await write(`${JSON.stringify(changed.data, null, 2)}\n`)
     return written.ok ? ok(changed.data) : written
   })
 }
 
 /** Replaces the whole file by a draft that a person wrote, with its own form, if that is a valid configuration. */
-export async function replaceConfig(path: string, draft: string): Promise<Result<Config>> {
+export async function replaceConfig(
+  path: string,
+  draft: string,
+  check: ConfigCheck = noCheck,
+): Promise<Result<Config>> {
   const config = await readConfig(draft)
   if (!config.ok) return config
+  const wrong = await check(config.value)
+  if (wrong !== null) return refuse(wrong)
   return replaceAlone(path, async (write) => {
     const written = await write(await readFile(draft, 'utf8'))
     return written.ok ? config : written

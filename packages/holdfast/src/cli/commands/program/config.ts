@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fault } from '@holdfast/protocol/fault'
+import { type Fault, fault } from '@holdfast/protocol/fault'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
@@ -74,11 +74,11 @@ const get: Work = async ({ positionals: [, key], flags }, context, path) => {
   return exitCodes.ok
 }
 
-const set: Work = async ({ positionals: [, key, text], flags }, { out, err }, path) => {
+const set: Work = async ({ positionals: [, key, text], flags }, { out, err, home }, path) => {
   const setting = settingPathOf(key, 'set')
   if (text === undefined) return rejectUsage(`config set needs a value: holdfast config set ${key} <value>.`)
   const value = parseValue(text)
-  const changed = orThrow(await changeConfig(path, (config) => withSetting(config, setting, value)))
+  const changed = orThrow(await changeConfig(path, (config) => withSetting(config, setting, value), checkModels(home)))
   if (flags.json) await out.writeJson({ path, key, value: settingAt(changed, setting) })
   else await err.write(`Set ${escapeLine(key ?? '')} in ${escapeLine(path)}. Restart a running server to use it.\n`)
   return exitCodes.ok
@@ -98,24 +98,37 @@ const unset: Work = async ({ positionals: [, key], flags }, { out, err }, path) 
 }
 
 /** Opens a draft of the file in the user's editor, and takes it over if it is valid. */
-const edit: Work = async (_, { environment, err, pid }, path) => {
-  const editor = environment['VISUAL'] || environment['EDITOR'] || 'vi'
+const edit: Work = async (_, { environment, input, out, err, pid, home }, path) => {
+  const named = environment['VISUAL'] || environment['EDITOR']
+  if (!named && !(input().isTTY && out.isTerminal))
+    return rejectUsage('config edit opens vi, which needs a terminal. For scripts there is holdfast config set.')
+  const editor = named || 'vi'
   ensurePrivateDirectory(dirname(path))
   const draft = `${path}.draft-${pid}.json`
   await copyFile(path, draft).catch(() => writeFile(draft, '{}\n', { mode: 0o600 })) // there is no file yet
+  const before = await readFile(draft)
   const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', draft], { stdio: 'inherit' })
   const [code] = await once(child, 'exit')
-  const replaced = code === 0 ? await replaceConfig(path, draft) : null
+  const replaced = code === 0 ? await replaceConfig(path, draft, checkModels(home)) : null
   if (replaced?.ok) {
     await rm(draft)
     await err.write(`Saved ${escapeLine(path)}. Restart a running server to use it.\n`)
     return exitCodes.ok
   }
   const why = replaced ? replaced.fault.message : `The editor ended with ${code}.`
-  return failWith(
-    fault('bad_config', `${why} Nothing was changed; your draft is ${escapeLine(draft)}.`, { path: draft }),
-  )
+  const isUntouched = before.equals(await readFile(draft).catch(() => before))
+  if (isUntouched) await rm(draft, { force: true })
+  const kept = isUntouched ? 'Nothing was changed.' : `Nothing was changed; your draft is ${escapeLine(draft)}.`
+  return failWith(fault('bad_config', `${why} ${kept}`, { path: isUntouched ? path : draft }))
 }
+
+/** Refuses a model that there is not: no command would start with it. */
+const checkModels =
+  (home: CliContext['home']) =>
+  async (config: Config): Promise<Fault | null> => {
+    const { findModelFault } = await import('../../../open-models.ts') // loads every provider, which --help does not need
+    return findModelFault(config, home)
+  }
 
 const showPath: Work = async ({ flags }, { out }, path) => {
   if (flags.json) await out.writeJson({ path })

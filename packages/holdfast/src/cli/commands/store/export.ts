@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import type { Message, Meta } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import { type ExportFormat, exportSession } from '../../../transfer/export/export-session.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
@@ -37,7 +38,7 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
     }
     if (file === null) return
     orThrow(file.commit())
-    await context.err.write(`Wrote ${flags.output}.\n`)
+    await tellWritten(flags.output, format, context)
   })
 }
 
@@ -109,7 +110,20 @@ async function exportRemote(
   }
   if (file === null) return
   orThrow(file.commit())
-  await context.err.write(`Wrote ${output}.\n`)
+  await tellWritten(output, format, context)
+}
+
+const formatTitles: Readonly<Record<ExportFormat, string>> = {
+  md: 'Markdown',
+  html: 'HTML',
+  json: 'JSON',
+  jsonl: 'JSON Lines',
+}
+
+/** Names the format where the name of the file does not say it. */
+async function tellWritten(output: string | undefined, format: ExportFormat, { err }: CliContext): Promise<void> {
+  const as = formatOf(output) === format ? '' : ` as ${formatTitles[format]}`
+  await err.write(`Wrote ${escapeLine(output ?? '')}${as}.\n`)
 }
 
 const openOutput = (name: string, replaces: boolean, context: CliContext) =>

@@ -82,7 +82,10 @@ async function printFiles(
   if (sessions.length > most)
     await err.write(`… and ${counted(sessions.length - most, 'session')} more. Use --list to list them all.\n`)
   if (!quiet) {
-    await print(files.flatMap(remarkLines), (count) => `… and ${counted(count, 'repair')} more.`)
+    await print(
+      [...folderLines(files), ...files.flatMap(remarkLines)],
+      (count) => `… and ${counted(count, 'repair')} more.`,
+    )
     const skipped = files.filter(({ status, file, fault }) => status === 'skipped' && fault && !named.has(file))
     await print(
       skipped.map(({ fault }) => `Skipped: ${escapeLine(fault?.message ?? '')}\n`),
@@ -95,8 +98,21 @@ async function printFiles(
 const sessionLine = ({ file, status, session, format, messages }: ImportedFile): string =>
   `${session ?? '-'}  ${status.padEnd(8)}  ${format ?? ''}  ${messages}  ${escapeLine(file)}\n`
 
+/** Returns a line for each folder that sessions cannot have: many files name the same one. */
+function folderLines(files: readonly ImportedFile[]): readonly string[] {
+  const named = files.flatMap(({ file, remarks }) =>
+    remarks.filter(isWithoutFolder).map(({ what }) => ({ file, what })),
+  )
+  return [...Map.groupBy(named, ({ what }) => what)].map(([what, [first, ...others]]) => {
+    const who = others.length === 0 ? escapeLine(first?.file ?? '') : counted(others.length + 1, 'file')
+    return `${who}: ${escapeLine(what)}\n`
+  })
+}
+
 const remarkLines = ({ file, remarks }: ImportedFile): readonly string[] =>
-  remarks.map(({ line, what }) => `${escapeLine(file)}${line ? `:${line}` : ''}: ${escapeLine(what)}\n`)
+  remarks
+    .filter((remark) => !isWithoutFolder(remark))
+    .map(({ line, what }) => `${escapeLine(file)}${line ? `:${line}` : ''}: ${escapeLine(what)}\n`)
 
 /** Says how to give a folder to the sessions that have none: they take no prompt before. */
 async function printWithoutFolder(files: readonly ImportedFile[], { err }: CliContext): Promise<void> {

@@ -11,6 +11,8 @@ import { exitCodes } from '../../terminal/exit.ts'
 import type { storeSpecs } from './specs.ts'
 
 const pageSize = 500
+/** This many sessions are named: an import of another program's folder may have thousands. */
+const handlesMax = 20
 
 type Named = Pick<Meta, 'id' | 'handle' | 'title'>
 type Moves = {
@@ -107,7 +109,14 @@ async function moveSession(reached: ReachedSessions, id: string, workdir: string
 
 async function printMoves(moves: Moves, to: string, dryRun: boolean, { out, err }: CliContext): Promise<void> {
   const { moved, stayed, withoutFolder } = moves
-  await out.write(moved.map(({ handle }) => `${handle}\n`).join(''))
+  await out.write(
+    moved
+      .slice(0, handlesMax)
+      .map(({ handle }) => `${handle}\n`)
+      .join(''),
+  )
+  if (moved.length > handlesMax)
+    await err.write(`… and ${counted(moved.length - handlesMax, 'session')} more. --json names them all.\n`)
   await err.write(`${dryRun ? 'Would move' : 'Moved'} ${counted(moved.length, 'session')} to ${escapeLine(to)}.\n`)
   if (moved.length === 0 && withoutFolder > 0)
     await err.write(

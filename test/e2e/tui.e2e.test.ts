@@ -258,13 +258,33 @@ describe('the terminal UI', () => {
     await screen.until(/demo\/agent/)
     screen.type(`\u001b[200~${'bomb '.repeat(600_000)}\u001b[201~`)
     await screen.untilWhole(/The paste was cut/)
-    await screen.until(/\[pasted #1, \d+ characters\]/)
+    await screen.until(/\[pasted #1, 1048576 characters\]/) // as much as a prompt can have
     screen.type('\u0015')
     await screen.untilNot(/pasted #1/)
-    screen.type(`\u001b[200~${Array.from({ length: 30 }, (_, index) => `line ${index}`).join('\n')}\u001b[201~`)
+    screen.type(`\u001b[200~${Array.from({ length: 30 }, (_, index) => `line ${index}\n`).join('')}\u001b[201~`)
     await screen.until(/\[pasted #2, 30 lines\]/)
     screen.type('\r')
     await screen.untilWhole(/❯ line 0\n {2}line 1\n/)
+  })
+
+  it('shows what /search looks for, where it can be changed', async () => {
+    await cli.run(['run', 'the word is marimba'])
+    await using screen = openTui(cli)
+    await screen.until(/demo\/agent/)
+    screen.type('/search marim\r')
+    await screen.until(/ \/ marim\n[\s\S]*the word is marimba/)
+    screen.type('x')
+    await screen.until(/ \/ marimx\n[\s\S]*Nothing found/)
+  })
+
+  it('forgets an announced Ctrl+C after a moment', async () => {
+    await using screen = openTui(cli)
+    await screen.until(/demo\/agent/)
+    screen.type('\u0003')
+    await screen.until(/Press Ctrl\+C again to leave/)
+    await screen.untilNot(/Press Ctrl\+C again to leave/)
+    screen.type('\u0003')
+    await screen.until(/Press Ctrl\+C again to leave/)
   })
 
   it('finds sessions by the text of their messages, with a preview, and opens one', async () => {

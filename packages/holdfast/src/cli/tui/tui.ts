@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { keepYoungSpace } from '../../system/heap-growth.ts'
 import type { ArgsOf } from '../args/command-spec.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
@@ -24,7 +25,13 @@ export async function run(args: ArgsOf<typeof tuiSpec>, context: CliContext): Pr
   keepYoungSpace()
   const first = openFirstInput(context, screen, colourOf(context.environment) !== 'never')
   try {
+    // In parts, so that what is typed meanwhile is shown between them.
+    for (const load of [() => import('@holdfast/protocol'), () => import('../sessions/connect.ts')]) {
+      await load()
+      await setImmediate()
+    }
     const { runTui } = await import('./run-tui.ts')
+    await setImmediate()
     return await runTui(args, context, first)
   } finally {
     first.terminal.close()

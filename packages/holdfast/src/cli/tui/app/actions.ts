@@ -4,6 +4,7 @@ import {
   type ContentPart,
   combineQueueEntriesToText,
   commandResult,
+  limits,
   type Result,
 } from '@holdfast/protocol'
 import { emptyEditor, insert, withText } from '../input/editor.ts'
@@ -99,8 +100,15 @@ export async function paste(app: App, text: string, isCut: boolean): Promise<voi
     const stored = await storeFile(app.reached.sessions, dropped.replace(/^~/, app.context.home.userDir))
     if (stored.ok) return addText(app, `${app.pastes.addFile(stored.value)} `)
   }
-  if (isCut) app.host.notice('The paste was cut: it is longer than a prompt can be.', true)
-  addText(app, app.pastes.add(text))
+  const kept = cutToBytes(text, limits.promptBytesMax)
+  if (isCut || kept !== text) app.host.notice('The paste was cut: it is longer than a prompt can be.', true)
+  addText(app, app.pastes.add(kept))
+}
+
+/** Returns the beginning of a text that has at most so many bytes, without half a character at its end. */
+function cutToBytes(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text)
+  return bytes.length <= bytesMax ? text : new TextDecoder().decode(bytes.subarray(0, bytesMax), { stream: true })
 }
 
 export async function pasteImage(app: App): Promise<void> {
@@ -127,7 +135,7 @@ export async function editInEditor(app: App): Promise<void> {
 export function leave(app: App): void {
   const isHere = app.handle !== null && app.reached?.isHere(app.handle.id) === true
   if (isBusy(app) && isHere && app.armed !== 'quit') {
-    app.armed = 'quit'
+    app.arm('quit')
     app.host.notice('A turn runs in this process and would be interrupted. With holdfast serve it would go on.')
     return
   }

@@ -60,6 +60,8 @@ export interface App {
   onLost: () => void
   /** What the next Ctrl+C or Esc does, while it is announced. */
   armed: 'quit' | 'rewind' | null
+  /** Announces that, for a moment. */
+  arm(what: 'quit' | 'rewind'): void
   /** Opens another session in place of this one. */
   show(handle: SessionHandle): void
   /** Runs a command of the terminal itself, such as /sessions. Returns false for any other text. */

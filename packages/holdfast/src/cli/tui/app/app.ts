@@ -27,6 +27,9 @@ type AppDeps = {
   readonly onQuit: () => void
 }
 
+/** For so long a second Ctrl+C leaves, and a second Esc goes back. */
+const armedMs = 2000
+
 /** A running terminal UI. */
 export interface RunningApp {
   readonly app: App
@@ -61,6 +64,7 @@ export function startApp({ context, first, hasMouse, onQuit }: AppDeps): Running
   }
 
   const colours = createCodeColours(redraw)
+  let disarming: NodeJS.Timeout | undefined
   const app: App = {
     context,
     host,
@@ -84,6 +88,14 @@ export function startApp({ context, first, hasMouse, onQuit }: AppDeps): Running
     lostAt: null,
     onLost: () => undefined,
     armed: null,
+    arm(what) {
+      clearTimeout(disarming)
+      app.armed = what
+      disarming = setTimeout(() => {
+        app.armed = null
+        redraw()
+      }, armedMs)
+    },
     show: (handle) => showSession(app, handle),
     runCommand: (text) => runTerminalCommand(app, text),
     quit: onQuit,
@@ -124,6 +136,7 @@ export function startApp({ context, first, hasMouse, onQuit }: AppDeps): Running
   return {
     app,
     close() {
+      clearTimeout(disarming)
       for (const view of views) view.close?.()
       app.live?.close()
       drawing?.end()

@@ -161,7 +161,7 @@ function stopOrGoBack(app: App, armed: App['armed']) {
   if (isBusy(app)) return abort(app)
   if (app.editor.text !== '') return
   if (armed === 'rewind') return void openRewind(app)
-  app.armed = 'rewind'
+  app.arm('rewind')
 }
 
 function clear(app: App, armed: App['armed']) {
@@ -169,7 +169,7 @@ function clear(app: App, armed: App['armed']) {
   if (app.editor.text !== '') return setInput(app, '')
   if (armed === 'quit') return app.quit()
   if (isBusy(app) && isDriving(app)) abort(app)
-  app.armed = 'quit'
+  app.arm('quit')
 }
 
 function moveOrRecall(app: App, by: 1 | -1, { columns, rows }: TerminalSize) {

@@ -29,7 +29,7 @@ export function createPastes(): Pastes {
   }
   return {
     add(text) {
-      const lines = text.split('\n').length
+      const lines = text.replace(/\n$/, '').split('\n').length
       if (lines <= linesMax && text.length <= charsMax) return text
       count++
       const placeholder = `[pasted #${count}, ${lines > 1 ? `${lines} lines` : `${text.length} characters`}]`

@@ -14,7 +14,7 @@ describe('a paste', () => {
     expect(pastes.add('short')).toBe('short')
     const long = 'line\n'.repeat(50)
     const placeholder = pastes.add(long)
-    expect(placeholder).toBe('[pasted #1, 51 lines]')
+    expect(placeholder).toBe('[pasted #1, 50 lines]')
     expect(pastes.toContent(`look: ${placeholder}`)).toEqual([{ type: 'text', text: `look: ${long}` }])
   })
 

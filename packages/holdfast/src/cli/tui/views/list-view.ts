@@ -22,6 +22,8 @@ type ListViewOptions<Item> = {
   readonly empty?: string
   /** The item that is chosen first. */
   readonly startAt?: number
+  /** What the filter has at the start. */
+  readonly filter?: string
 }
 
 /** The rows above the list: title, gap, search, gap. */
@@ -30,7 +32,7 @@ const listTop = 4
 /** Creates a list to choose from. Typing filters it. */
 export function createListView<Item>(options: ListViewOptions<Item>, host: ViewHost): FullView {
   const { title, items, row, textOf, onChoose, preview, onFilter, onKey, startAt = 0 } = options
-  let filter = ''
+  let filter = options.filter ?? ''
   let chosen = startAt
   let first = 0
   /** Where the list is on the screen, for the mouse. */

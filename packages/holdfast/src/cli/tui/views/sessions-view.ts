@@ -111,6 +111,7 @@ export function createSessionsView({ sessions, workspace, now, onChoose, host, s
         return previewRows(meta, previews.get(meta.id) ?? null, width)
       },
       onChoose: ({ meta }) => onChoose(meta.id),
+      filter: search,
       onFilter(typed) {
         text = typed
         clearTimeout(timer)

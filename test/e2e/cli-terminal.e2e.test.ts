@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
 import { openTerminal } from './cli-terminal.ts'
+import { openTui } from './tui-screen.ts'
 
 it('a second serve at a terminal offers to open the page of the first, and does so on y', async () => {
   using cli = createCli()
@@ -101,9 +102,23 @@ it('run stops at Ctrl-C while it asks, and says how to go on', async () => {
   using cli = createCli()
   using terminal = openTerminal(cli, ['run', 'write a.txt: one'])
   await terminal.until(/Approve\?/)
+  terminal.type('x')
+  await terminal.until(/\u0007/) // the bell: that is none of the keys
   terminal.type('\u0003')
-  await terminal.until(/Everything so far is saved\. To go on: holdfast tell \S+ continue/)
+  await terminal.until(/Everything so far is saved\. To go on:\r?\n {2}holdfast tell \S+ continue/)
   expect(await terminal.ended).toBe(130)
+})
+
+it('run stops at Ctrl-Z while it asks, and asks on after fg', async () => {
+  using cli = createCli()
+  await using screen = openTui(cli, ['run', "'write a.txt: one'"], { isJob: true })
+  await screen.until(/Approve\?/)
+  screen.type('\u001a')
+  await screen.until(/Stopped/)
+  screen.type('fg\r')
+  await screen.until(/fg\n[\s\S]*write a/)
+  screen.type('y')
+  await screen.until(/Approved once\./)
 })
 
 it('asks before it deletes permanently, and pages what does not fit on the terminal', async () => {

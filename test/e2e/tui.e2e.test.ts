@@ -333,6 +333,8 @@ describe('the terminal UI', () => {
     await plain.until(/asks to run/)
     plain.type('t\r')
     await plain.until(/42/)
+    plain.type('/help\r')
+    await plain.until(/\/leave ends, \/drive takes control/)
     expect(plain.raw()).not.toContain('\u001b[?2026h')
     plain.type('/leave\r')
     expect(await plain.ended).toBe(0)

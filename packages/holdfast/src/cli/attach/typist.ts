@@ -22,6 +22,10 @@ const decisions: Readonly<Record<string, Decision>> = {
   no: 'reject',
 }
 
+/** What the session's own /help does not know. */
+const ownCommands =
+  'At this terminal: /leave ends, /drive takes control. A question is answered with y, t, s, a or n, or n and a reason.'
+
 /** Sends what the user types: prompts, slash commands, and answers to questions. */
 export function createTypist({ handle, client, screen, output, leave }: TypistDeps) {
   async function send(command: CommandInput): Promise<void> {
@@ -43,7 +47,6 @@ export function createTypist({ handle, client, screen, output, leave }: TypistDe
       ...reply,
       approval: question.id,
       ...(question.child && { child: question.child.id }),
-      via: 'holdfast attach',
     })
 
   /** Adds a line to the open form, and sends the answers when it is complete. */
@@ -79,6 +82,7 @@ export function createTypist({ handle, client, screen, output, leave }: TypistDe
       if (text === '') return
       const [oldest] = questions
       if (oldest && (await decide(oldest, text)) === 'answered') return
+      if (text === '/help') await output.note(ownCommands)
       return send({ type: 'sendPrompt', content: line })
     },
     /** Aborts the turn, if this client drives one. */

@@ -198,7 +198,7 @@ const unfinished: Readonly<Record<Exclude<TurnEnded['reason'], 'done'>, string>>
 const howToGoOn = (handle: string, reason: TurnEnded['reason']): string =>
   reason === 'done'
     ? `To go on: holdfast run -s ${handle} "…"`
-    : `Everything so far is saved. To go on: holdfast tell ${handle} continue, or holdfast run -s ${handle} "…"`
+    : `Everything so far is saved. To go on:\n  holdfast tell ${handle} continue\n  holdfast run -s ${handle} "…"`
 
 function openApproval({ meta, view }: FrameOf<'snapshot'>): Fault {
   const [asked] = view.pendingApprovals

@@ -39,7 +39,7 @@ export async function askHidden(question: string, { input, err, signal }: AskDep
 const quietMs = 300
 
 /**
- * Asks for one of some keys, without Enter. Other keys do nothing. What was typed before the question is no answer: it is
+ * Asks for one of some keys, without Enter. Any other key rings the bell, and Ctrl-Z stops the program until `fg`. What was typed before the question is no answer: it is
  * dropped, and the question waits until nobody types. Returns null if the question is cancelled. Ctrl-C interrupts the
  * program as it does elsewhere.
  */
@@ -52,7 +52,7 @@ export async function askKey(
   try {
     if (!(await dropTyped(input, signal))) return null
     await err.write(question)
-    const typed = await readKey(input, keys, signal)
+    const typed = await readKey(input, keys, signal, () => void err.write(bell))
     if (typed === null) await err.write('\n')
     return typed
   } finally {
@@ -82,14 +82,21 @@ function dropTyped(input: Input, signal: AbortSignal): Promise<boolean> {
 }
 
 /** Reads until one of the keys is pressed. */
-function readKey(input: Input, keys: ReadonlySet<string>, signal: AbortSignal): Promise<string | null> {
+function readKey(
+  input: Input,
+  keys: ReadonlySet<string>,
+  signal: AbortSignal,
+  onOther: () => void,
+): Promise<string | null> {
   const pressed = Promise.withResolvers<string | null>()
   const onData = (data: Buffer | string) => {
     for (const key of data.toString().toLowerCase()) {
       if (key === interrupt) process.kill(process.pid, 'SIGINT') // a raw terminal sends no signal
       if (key === interrupt || key === endOfInput) return pressed.resolve(null)
+      if (key === suspend) return suspendProgram(input)
       if (keys.has(key)) return pressed.resolve(key)
     }
+    onOther()
   }
   const onEnd = () => pressed.resolve(null)
   if (signal.aborted) return Promise.resolve(null)
@@ -101,11 +108,19 @@ function readKey(input: Input, keys: ReadonlySet<string>, signal: AbortSignal): 
   })
 }
 
+/** Stops this program as a terminal that is not raw does, and takes the keys again when it goes on. */
+function suspendProgram(input: Input): void {
+  input.setRawMode?.(false)
+  process.once('SIGCONT', () => input.setRawMode?.(true))
+  process.kill(process.pid, 'SIGTSTP')
+}
+
 type Typed = 'more' | 'done' | 'cancelled'
 
 const ends = new Set(['\r', '\n'])
 const rubouts = new Set(['\u007f', '\b'])
 const [interrupt, endOfInput, eraseLine, escapeKey] = ['\u0003', '\u0004', '\u0015', '\u001b']
+const [suspend, bell] = ['\u001a', '\u0007']
 
 /** Collects a typed line. Handles the editing keys, because a terminal without echo does not. */
 function createLine() {

@@ -267,6 +267,15 @@ describe('the terminal UI', () => {
     await screen.untilWhole(/❯ line 0\n {2}line 1\n/)
   })
 
+  it('says where a new session works and what to do, and not in one that goes on', async () => {
+    await using fresh = openTui(cli)
+    await fresh.untilWhole(/Holdfast in .*\nThe demo model answers\. Say list/)
+    await cli.run(['run', 'count to 2'])
+    await using known = openTui(cli, ['-c'])
+    await known.untilWhole(/count to 2/)
+    expect(known.whole()).not.toContain('The demo model answers')
+  })
+
   it('shows what /search looks for, where it can be changed', async () => {
     await cli.run(['run', 'the word is marimba'])
     await using screen = openTui(cli)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createLiveView } from '@holdfast/client'
+import { noWorkdir } from '@holdfast/protocol'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { emptyEditor } from '../input/editor.ts'
 import type { FirstInput } from '../input/first-input.ts'
@@ -8,7 +9,7 @@ import { openPromptHistory } from '../input/prompt-history.ts'
 import { createCodeColours } from '../render/code.ts'
 import { graphemesOf } from '../term/cell-width.ts'
 import type { KeyEvent } from '../term/decode-keys.ts'
-import { line, shownText, span, styles } from '../term/lines.ts'
+import { line, type StyledLine, shownLine, shownText, span, styles } from '../term/lines.ts'
 import { wrapText } from '../term/wrap.ts'
 import type { FullView, ViewHost } from '../views/full-view.ts'
 import type { App } from './app-state.ts'
@@ -173,6 +174,10 @@ function showSession(app: App, handle: NonNullable<App['handle']>): void {
     if (isFirst && live.view && live.meta) {
       isFirst = false
       const title = live.meta.title === '' ? 'new session' : shownText(live.meta.title.split('\n')[0] ?? '')
+      if (!isOther && live.meta.turnCount === 0) {
+        const { columns = 80 } = app.context.screen?.() ?? {}
+        app.toPrint.push(...welcome(live.meta.workspace, live.view.model, columns))
+      }
       if (isOther || live.meta.title !== '')
         app.toPrint.push([], [span(`── ${live.meta.handle}`, styles.accent), span(`  ${title} ──`, styles.dim)])
       for (const send of app.early.splice(0)) send()
@@ -180,6 +185,16 @@ function showSession(app: App, handle: NonNullable<App['handle']>): void {
     app.redraw()
   })
   void loadCommands(app, handle)
+}
+
+/** Says where a new session works, and what to do. */
+function welcome(workspace: string, model: string, columns: number): readonly StyledLine[] {
+  const where = workspace === noWorkdir ? 'without a folder' : `in ${shownLine(workspace)}`
+  const what = model.startsWith('demo/')
+    ? 'The demo model answers. Say list, or get a real model: holdfast auth login'
+    : 'Say what to do. @ names a file, / a command.'
+  const wrap = (text: string) => wrapText(text, columns - 1, styles.dim, [span('  ')])
+  return [...wrap(`Holdfast ${where}`), ...wrap(what)]
 }
 
 /** Says when the session cannot be reached, and when it can again. */

@@ -239,6 +239,29 @@ describe('the terminal UI', () => {
     expect(screen.rows().filter((row) => /^ {2}exec/.test(row))).toHaveLength(1)
   })
 
+  it('is drawn right in tmux, which tells of a new size after it moved the rows', async () => {
+    const environment = { DEMO_PACE: '4' }
+    await using screen = openTui(cli, [], { name: 'tmux-256color', environment })
+    await screen.until(/demo\/agent/)
+    screen.type('count to 60\r')
+    await screen.until(/1, 2, 3/)
+    for (const [columns, rows] of [
+      [50, 20],
+      [100, 30],
+      [60, 24],
+    ] as const) {
+      screen.terminal.resize(columns, rows)
+      const before = screen.raw().length
+      await screen.untilRaw((raw) => raw.length > before + 200) // it draws at the old size
+      screen.pty.resize(columns, rows)
+      await screen.untilRaw((raw) => raw.slice(before).includes('\u001b[H')) // and then anew
+      await screen.until(/❯ count to 60\n[\s\S]*Esc stops/)
+      expect(screen.text().match(/❯ count to 60/g)).toHaveLength(1)
+      expect(screen.text().match(/^─+ ?.*─$/gm)).toHaveLength(1)
+    }
+    screen.type('\u001b')
+  })
+
   it('shows hostile text as escapes: in files, titles and prompts', async () => {
     const evil = '\u001b]0;owned\u0007\u001b]52;c;aGk=\u0007\u001b[2J\u009b31m\u202eevil\u2066\u0085\rover'
     writeFileSync(join(cli.workdir, 'evil.txt'), evil)

@@ -1,3 +1,4 @@
+import type { Environment } from '../../../system/home.ts'
 import { durationText } from '../render/format.ts'
 import { type StyledLine, span, styles } from '../term/lines.ts'
 import { enterFull, leaveFull, paintFull, toRows } from '../term/paint-full.ts'
@@ -6,6 +7,7 @@ import { mouseOff, mouseOn, type Terminal } from '../term/terminal.ts'
 import type { FullView } from '../views/full-view.ts'
 import { type App, isBusy, questionsOf } from './app-state.ts'
 import { compose } from './compose.ts'
+import { createScrollback } from './scrollback.ts'
 
 /** Draws the screen when something changed, at most some ten times a second. Idle, it does nothing. */
 export interface Drawing {
@@ -36,6 +38,23 @@ const spinnerMs = 120
 const settleMs = 80
 const spinners = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
+/** The rows that a scrollback begins with. */
+const openingRows = 2
+
+/** Clears the screen. The rows of it go to the scrollback. */
+const clearScreen = '\u001b[H\u001b[J'
+
+/** Clears the screen row by row: nothing of it goes to the scrollback. */
+const eraseRows = (rows: number): string =>
+  `${Array.from({ length: rows }, (_, index) => `\u001b[${index + 1};1H\u001b[2K`).join('')}\u001b[H`
+
+/**
+ * Returns whether the program runs in tmux or screen. They move the rows at once when a window changes its size, and tell a
+ * program up to a quarter of a second later: what it draws in between lands elsewhere.
+ */
+const isInMultiplexer = ({ TMUX, STY, TERM = '' }: Environment): boolean =>
+  Boolean(TMUX || STY) || /^(tmux|screen)/.test(TERM)
+
 export function createDrawing({ app, terminal, views, isColoured, onFrame, ...deps }: DrawingDeps): Drawing {
   let { painted } = deps
   /** The rows of the alternate screen while it is shown. */
@@ -50,6 +69,11 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   /** Whether another program uses the terminal: nothing is drawn until `repaint`. */
   let isReleased = false
   let hasEnded = false
+  const isMultiplexed = isInMultiplexer(app.context.environment)
+  /** Whether the rows on the screen may be elsewhere than this process drew them. */
+  let isMisplaced = false
+  /** How many rows were printed above the live region. */
+  let printed = 0
 
   function draw(): void {
     cancel()
@@ -82,6 +106,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
       full = null
       terminal.write(`${mouseOff}${leaveFull}`)
     }
+    if (isMisplaced) drawAnew()
     const size = terminal.size()
     const now = app.context.now()
     busySince = isBusy(app) ? (busySince ?? now) : null
@@ -89,13 +114,24 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
     const facts = { width: Math.max(20, size.columns - 1), rows: size.rows, spinner }
     const { print, tail } = app.live ? app.scrollback.advance(app.live, facts) : { print: [], tail: [] }
     const region = compose(app, tail, busyRow(spinner, now), size)
-    const next = paint(
-      painted,
-      { print: [...app.toPrint.splice(0), ...print], ...region, columns: size.columns },
-      isColoured,
-    )
+    const lines = [...app.toPrint.splice(0), ...print]
+    const next = paint(painted, { print: lines, ...region, columns: size.columns }, isColoured)
     painted = next.painted
+    printed += lines.length
     if (next.text !== '') terminal.write(next.text)
+  }
+
+  /**
+   * Clears the screen and prints the newest messages again. If rows of the shell may be on it, it moves into the scrollback,
+   * which then has these messages twice.
+   */
+  function drawAnew(): void {
+    isMisplaced = false
+    const { rows } = terminal.size()
+    const live = painted.rows.length
+    terminal.write(printed + live > rows ? eraseRows(rows) : clearScreen)
+    painted = nothingPainted
+    app.scrollback = createScrollback(app.colours, Math.max(1, rows - live - openingRows))
   }
 
   function busyRow(spinner: string, now: number): StyledLine | null {
@@ -128,6 +164,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
     request,
     resize() {
       lastResize = performance.now()
+      isMisplaced ||= isMultiplexed
       if (full !== null) full = []
       request('key')
     },

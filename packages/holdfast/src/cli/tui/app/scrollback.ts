@@ -32,7 +32,8 @@ type Streamed = {
 const openedMessages = 40
 const openedScreens = 3
 
-export function createScrollback(colours: CodeColours): Scrollback {
+/** Creates the printed part of a session. It begins with the newest messages: `rowsMax` rows of them, else a few screens. */
+export function createScrollback(colours: CodeColours, rowsMax?: number): Scrollback {
   let last: number | null = null
   let streamed: Streamed | null = null
 
@@ -105,7 +106,7 @@ export function createScrollback(colours: CodeColours): Scrollback {
     const shown = messages.slice(-openedMessages)
     last = messages.at(-shown.length - 1)?.id ?? 0
     const { rows } = printFinal(messages, facts)
-    const kept = rows.slice(-openedScreens * facts.rows)
+    const kept = rows.slice(-(rowsMax ?? openedScreens * facts.rows))
     const isCut = hasOlder || shown.length < messages.length || kept.length < rows.length
     return isCut ? [emptyLine, line('  … earlier messages: Ctrl+O shows them', styles.dim), ...kept] : kept
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ServerDeps } from './http/server-deps.ts'
+import type { ServerDeps } from './define/server-deps.ts'
 
 const dropsEveryMs = 60_000
 

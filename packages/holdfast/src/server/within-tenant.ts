@@ -1,4 +1,4 @@
-import type { ServerDeps, ServerTenants } from './http/server-deps.ts'
+import type { ServerDeps, ServerTenants } from './define/server-deps.ts'
 
 type Scoped = Pick<ServerDeps, 'sessions' | 'transfer' | 'storedTokens'>
 

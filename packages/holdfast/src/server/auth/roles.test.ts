@@ -1,7 +1,7 @@
 import { commandTypes, ok, type SessionId, type TokenRole } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { eachCommand } from '../../../../core/src/testing/each-command.ts'
-import { noTransfer } from '../http/transfer.ts'
+import { noTransfer } from '../define/transfer.ts'
 import { routes } from '../routes/routes.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'

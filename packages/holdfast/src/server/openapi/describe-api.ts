@@ -1,5 +1,5 @@
 import { ownTurn } from '@holdfast/core'
-import type { Route } from '../http/route.ts'
+import type { Route } from '../define/route.ts'
 import { createComponents } from './components.ts'
 import { describeFaults, describeRoute } from './describe-route.ts'
 

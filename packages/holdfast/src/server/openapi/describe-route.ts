@@ -1,6 +1,6 @@
 import { BlobHash, ClientId, type FaultCode, faultStatus } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { Route } from '../http/route.ts'
+import type { Route } from '../define/route.ts'
 import type { ApiSchema, createComponents } from './components.ts'
 
 type Describe = ReturnType<typeof createComponents>['describe']

@@ -1,9 +1,9 @@
 import { BlobHash, limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answerByteStream } from '../http/byte-stream.ts'
-import { hasUnchanged } from '../http/if-none-match.ts'
-import { readBytes } from '../http/request-body.ts'
-import { answersJson, defineRoute, flag, parse, type Route } from '../http/route.ts'
+import { hasUnchanged } from '../bodies/if-none-match.ts'
+import { readBytes } from '../bodies/request-body.ts'
+import { answersJson, defineRoute, flag, parse, type Route } from '../define/route.ts'
+import { answerByteStream } from '../streams/byte-stream.ts'
 
 /** The bytes decide what kind of file it is; `Content-Type` is ignored. */
 const storeFile = defineRoute({

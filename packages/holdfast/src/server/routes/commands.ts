@@ -21,10 +21,10 @@ import {
 import { z } from 'zod'
 import { findRefusal } from '../auth/authorize.ts'
 import { commandAccess } from '../auth/roles.ts'
-import { type Attachments, idOf, readRole, unattachedClient } from '../http/attachments.ts'
-import { answersJson, type Call, defineRoute, flag, parse, type Route } from '../http/route.ts'
-import type { ServerDeps } from '../http/server-deps.ts'
+import { answersJson, type Call, defineRoute, flag, parse, type Route } from '../define/route.ts'
+import type { ServerDeps } from '../define/server-deps.ts'
 import { nameSchema } from '../openapi/components.ts'
+import { type Attachments, idOf, readRole, unattachedClient } from '../streams/attachments.ts'
 
 const commandNames: ReadonlySet<string> = new Set(commandTypes)
 const withId = { commandId: CommandId.optional() }

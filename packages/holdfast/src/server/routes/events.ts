@@ -1,10 +1,10 @@
 import { ClientId, encodeFrame, Frame, invariant, NewsFrame, ok, Seq, type Sessions } from '@holdfast/protocol'
 import { z } from 'zod'
 import { frameFor } from '../auth/public-storage-error.ts'
-import { answerEventStream, type EndReason, type EventSource, reconnectMs } from '../http/event-stream.ts'
-import { openFollowing } from '../http/follow-session.ts'
-import { privateCopies } from '../http/outbox.ts'
-import { defineRoute, flag, type Route, wholeNumber } from '../http/route.ts'
+import { defineRoute, flag, type Route, wholeNumber } from '../define/route.ts'
+import { answerEventStream, type EndReason, type EventSource, reconnectMs } from '../streams/event-stream.ts'
+import { openFollowing } from '../streams/follow-session.ts'
+import { privateCopies } from '../streams/outbox.ts'
 
 const answers = { status: 200, mediaType: 'text/event-stream', schema: z.string() } as const
 const cursor = wholeNumber.pipe(Seq).optional()

@@ -1,6 +1,6 @@
 import { HookList, ok } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, type Route } from '../define/route.ts'
 
 const listHooks = defineRoute({
   on: 'GET /v1/hooks',

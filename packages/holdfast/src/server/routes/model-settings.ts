@@ -1,5 +1,5 @@
 import { DefaultModel, GivenKey, RemovedKey, SavedKey } from '@holdfast/protocol'
-import { answersJson, defineRoute, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, type Route } from '../define/route.ts'
 
 const saveKey = defineRoute({
   on: 'POST /v1/credentials',

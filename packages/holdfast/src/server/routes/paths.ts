@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { FoundPaths, fault, limits, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, pageLimit, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, pageLimit, type Route } from '../define/route.ts'
 
 const typed = {
   text: z.string().max(limits.foundPathTextCharsMax),

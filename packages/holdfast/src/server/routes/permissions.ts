@@ -1,6 +1,6 @@
 import { ListedPermission, ok, PermissionList, PermissionRule } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, type Route } from '../define/route.ts'
 
 const listPermissions = defineRoute({
   on: 'GET /v1/permissions',

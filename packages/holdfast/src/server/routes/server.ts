@@ -1,7 +1,7 @@
 import { Access, LoginLink, ModelList, ok, type Result, Stats } from '@holdfast/protocol'
 import { z } from 'zod'
 import { codeLifeMs } from '../auth/login.ts'
-import { answersJson, defineRoute, type Route, wholeNumber } from '../http/route.ts'
+import { answersJson, defineRoute, type Route, wholeNumber } from '../define/route.ts'
 
 const getHealth = defineRoute({
   on: 'GET /v1/health',

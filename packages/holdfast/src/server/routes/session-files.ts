@@ -13,8 +13,8 @@ import {
   TouchedFile,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
-import { defineRead, defineStateRead } from './define-read.ts'
+import { defineRead, defineStateRead } from '../define/define-read.ts'
+import { flag, pageLimit, type Route, wholeNumber } from '../define/route.ts'
 import { completionRoutes } from './paths.ts'
 
 const getFileChanges = defineRead(

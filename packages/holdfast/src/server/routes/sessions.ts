@@ -34,9 +34,9 @@ import {
 } from '@holdfast/protocol'
 import { z } from 'zod'
 import { hereFor } from '../auth/public-storage-error.ts'
-import { answersJson, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
-import { sessionFaults } from '../http/route-faults.ts'
-import { defineRead, defineStateRead, readState } from './define-read.ts'
+import { defineRead, defineStateRead, readState } from '../define/define-read.ts'
+import { answersJson, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../define/route.ts'
+import { sessionFaults } from '../define/route-faults.ts'
 import { sessionFileRoutes } from './session-files.ts'
 import { getSessionTools } from './tools.ts'
 

@@ -1,6 +1,6 @@
 import { Cap, CapScope, Day, ListedCap, Spending } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, type Route } from '../define/route.ts'
 
 const readSpending = defineRoute({
   on: 'GET /v1/spending',

@@ -9,9 +9,9 @@ import {
   TokenList,
   TokenOptions,
 } from '@holdfast/protocol'
-import { idOf } from '../http/attachments.ts'
-import { answersJson, defineRoute, type Route } from '../http/route.ts'
-import { sessionFaults } from '../http/route-faults.ts'
+import { answersJson, defineRoute, type Route } from '../define/route.ts'
+import { sessionFaults } from '../define/route-faults.ts'
+import { idOf } from '../streams/attachments.ts'
 
 const noTokens = refuse(fault('not_found', 'This server stores no tokens.'))
 

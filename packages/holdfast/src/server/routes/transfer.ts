@@ -4,9 +4,9 @@ import { fault, ImportAnswer, limits, ok, type Result, refuse } from '@holdfast/
 import { z } from 'zod'
 import { safeFileName } from '../../system/files/safe-file-name.ts'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'
-import { answerByteStream } from '../http/byte-stream.ts'
-import { brokenBody } from '../http/request-body.ts'
-import { answersJson, defineRoute, flag, type Route } from '../http/route.ts'
+import { brokenBody } from '../bodies/request-body.ts'
+import { answersJson, defineRoute, flag, type Route } from '../define/route.ts'
+import { answerByteStream } from '../streams/byte-stream.ts'
 
 const mediaTypes = {
   md: 'text/markdown; charset=utf-8',

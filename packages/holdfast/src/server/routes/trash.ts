@@ -15,7 +15,7 @@ import {
   SessionList,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, flag, pageLimit, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, flag, pageLimit, type Route } from '../define/route.ts'
 
 /** Only an admin may force: it disconnects others. */
 const forceNeedsAdmin = fault('not_driver', 'Only an admin token may delete a session that is running or in use.')

@@ -1,6 +1,6 @@
 import { OfferGrant, ok, TrustedWorkspaceList, TrustRevoked, WorkspaceOffers } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, type Route } from '../define/route.ts'
 
 const ofFolder = z.strictObject({ workdir: z.string().min(1).max(4096) })
 

@@ -18,7 +18,7 @@ import { z } from 'zod'
 import type { Caller } from '../auth/access.ts'
 import type { DeclaredAccess } from '../auth/authorize.ts'
 import { type RouteName, routeAccess } from '../auth/roles.ts'
-import { freeBodyBytes, type HeldBytes, readBytes, readJson } from './request-body.ts'
+import { freeBodyBytes, type HeldBytes, readBytes, readJson } from '../bodies/request-body.ts'
 import { declareFaults } from './route-faults.ts'
 import type { ServerDeps } from './server-deps.ts'
 

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
+import type { OnProblem } from '@holdfast/core/ports'
 import { partBytes, partsOf } from './byte-stream.ts'
 import type { Outbox } from './outbox.ts'
-import type { ServerDeps } from './server-deps.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
 
@@ -27,7 +27,11 @@ export type EventSource<One> = {
   readonly end: (reason: EndReason, retryMs: number | null) => One
 }
 
-type StreamDeps = Pick<ServerDeps, 'heartbeatMs' | 'onProblem' | 'closing'> & {
+type StreamDeps = {
+  readonly heartbeatMs: number
+  /** Aborts when the server starts to close. */
+  readonly closing: AbortSignal
+  readonly onProblem: OnProblem
   readonly outbox: Pick<Outbox, 'openTurns'>
 }
 

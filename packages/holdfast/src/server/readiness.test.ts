@@ -1,7 +1,7 @@
 import { notReady, ok, type Result, refuse } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { openTestServer } from '../testing/test-server.ts'
 import { createReadiness } from './readiness.ts'
+import { openTestServer } from './testing/test-server.ts'
 
 /** A readiness whose clock and check the test controls. */
 function openReadiness(check: () => Promise<Result<null>>) {

@@ -11,7 +11,7 @@ import {
   type SessionNews,
   sessionNotFound,
 } from '@holdfast/protocol'
-import type { ServerDeps } from './server-deps.ts'
+import type { ServerDeps } from './define/server-deps.ts'
 
 /** Returns the sessions and exports that a token for one session reaches: that session, and those started for it. */
 export function withinSession(

@@ -1,8 +1,9 @@
+import type { LocalSessions } from '@holdfast/core'
 import { type ClientId, type Frame, type FrameOf, ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
 import { captureBearer, keepBearer } from '../../tokens/carried-bearer.ts'
 import type { Caller } from '../auth/access.ts'
-import { authorityOf, readRole } from './attachments.ts'
-import type { ServerDeps } from './server-deps.ts'
+import { type Attachments, authorityOf, readRole } from './attachments.ts'
+import type { Outbox } from './outbox.ts'
 
 /** The session that a client follows, from which record on, and in which role. */
 export type FollowRequest = {
@@ -27,11 +28,13 @@ export type Following = {
   readonly end: (reason: FrameOf<'end'>['reason'], retryMs: number | null) => Frame
 }
 
+type FollowDeps = { readonly sessions: LocalSessions; readonly attachments: Attachments; readonly outbox: Outbox }
+
 /** Attaches a client that wants to follow a session. Refused: as `open` refuses, invalid_role, foreign_attachment, server_busy. */
 export async function openFollowing(
   { session, after, attachment: client, role, children }: FollowRequest,
   caller: Caller | null,
-  { sessions, attachments, outbox }: Pick<ServerDeps, 'sessions' | 'attachments' | 'outbox'>,
+  { sessions, attachments, outbox }: FollowDeps,
 ): Promise<Result<Following>> {
   const asked = readRole(role)
   if (!asked.ok) return asked

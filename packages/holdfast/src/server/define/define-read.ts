@@ -9,8 +9,8 @@ import {
 } from '@holdfast/protocol'
 import type { z } from 'zod'
 import type { RouteName } from '../auth/roles.ts'
-import { nextTurn } from '../http/byte-stream.ts'
-import { answersJson, type Call, defineRoute, type Route } from '../http/route.ts'
+import { nextTurn } from '../streams/byte-stream.ts'
+import { answersJson, type Call, defineRoute, type Route } from './route.ts'
 
 type NameIn<Route> = Route extends `GET /v1/sessions/:id${infer Name}` ? Name : never
 

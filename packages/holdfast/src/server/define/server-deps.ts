@@ -17,13 +17,15 @@ import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Proxies } from '../auth/proxies.ts'
 import type { RequestLimit } from '../auth/rate-limit.ts'
 import type { ServerAddress } from '../auth/server-address.ts'
-import type { Attachments } from './attachments.ts'
-import type { Outbox } from './outbox.ts'
-import type { OwnFiles } from './own-files.ts'
-import type { Readiness } from './readiness.ts'
-import type { ByteBudget } from './request-body.ts'
-import type { Streams } from './streams.ts'
+import type { OwnFiles } from '../bodies/own-files.ts'
+import type { ByteBudget } from '../bodies/request-body.ts'
+import type { Attachments } from '../streams/attachments.ts'
+import type { Outbox } from '../streams/outbox.ts'
+import type { Streams } from '../streams/streams.ts'
 import type { Transfer } from './transfer.ts'
+
+/** Checks whether the server can work for clients. Refused: not_ready. */
+export type Readiness = () => Promise<Result<null>>
 
 /** What a server that keeps tenants apart knows of them. */
 export type ServerTenants = {

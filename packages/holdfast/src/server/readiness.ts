@@ -1,12 +1,11 @@
 import type { Clock, OnProblem } from '@holdfast/core/ports'
 import { notReady, type Result, refuse } from '@holdfast/protocol'
+import type { Readiness } from './define/server-deps.ts'
 
 /** Anybody may ask, and a check writes to the disk: one answer serves all who ask in this time. */
 const keptMs = 1000
 /** A store that takes longer is as good as broken. */
 const checkMsMax = 5000
-
-export type Readiness = () => Promise<Result<null>>
 
 type ReadinessDeps = {
   readonly check: Readiness

@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import { ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { noTransfer } from '../define/transfer.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 import { openByteStream, partBytes } from './byte-stream.ts'
 import { createOutbox, privateCopies } from './outbox.ts'
-import { noTransfer } from './transfer.ts'
 
 /** Returns pieces that count how many were read, and whether their reader has left. */
 function createPieces(pieceBytes: number) {

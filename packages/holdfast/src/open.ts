@@ -11,17 +11,7 @@ import {
 } from '@holdfast/core'
 import type { Blobs, OnProblem, OwnPath, Permissions, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import {
-  errorMessage,
-  fault,
-  HoldfastError,
-  invariant,
-  ok,
-  orThrow,
-  type Result,
-  refuse,
-  SessionId,
-} from '@holdfast/protocol'
+import { errorMessage, fault, HoldfastError, invariant, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
@@ -34,6 +24,7 @@ import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast, type ServedHoldfast } from './holdfast.ts'
 import type { OwnHooks } from './hooks/own-hooks.ts'
 import { createToolLister } from './list-tools.ts'
+import { createBearerCheck } from './nodes/check-bearer.ts'
 import { type NodeOptions, openClusterNode } from './nodes/cluster/cluster-node.ts'
 import { createLocalNode, openSocket } from './nodes/local-node.ts'
 import type { OwnNode } from './nodes/own-node.ts'
@@ -65,7 +56,7 @@ import { newHandle, newSessionId } from './system/identity.ts'
 import type { NodeSocket } from './system/node/node-socket.ts'
 import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
-import { createLiveTokens, type LiveTokens } from './tokens/live-tokens.ts'
+import { createLiveTokens } from './tokens/live-tokens.ts'
 import type { ReadRules } from './tools/define/read-rules.ts'
 import { createWorkspaceFiles } from './tools/files/workspace-files.ts'
 import type { McpServers } from './tools/mcp/mcp-servers.ts'
@@ -196,9 +187,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     findSession: (name, tenant) =>
       findSession(tenant === undefined ? registry.stores : tenantStores(registry.stores, tenant), name),
   })
-  const serving = ownNode.serve(registry, onProblem, (secret, session) =>
-    checkBearer(tokens, registry, secret, session),
-  )
+  const serving = ownNode.serve(registry, onProblem, createBearerCheck(tokens, registry.stores))
   opened.defer(() => serving.close())
   await registry.settleCrashed()
   await registry.deps.tools.background?.endLeftovers()
@@ -296,16 +285,6 @@ function openNode(
   if (cluster) return openClusterNode({ store, cluster, options, nowMs: wallClock.now() })
   invariant(socket, 'a process without a cluster has a socket')
   return createLocalNode(socket, store)
-}
-
-/** Returns a fault if a token, which another node let in, is not valid any more or not for this session. */
-async function checkBearer(tokens: LiveTokens, { stores }: SessionRegistry, secret: string, session: unknown) {
-  const token = await tokens.find(secret)
-  const isItsSession = token && (token.session === null || token.session === session)
-  const id = isItsSession && token.tenant !== undefined ? SessionId.safeParse(session) : null
-  if (isItsSession && id === null) return null
-  if (id?.success && (await stores.entry(id.data))?.tenant === token?.tenant) return null
-  return fault('unauthorized', 'This token is unknown, was revoked or has expired.')
 }
 
 async function loadNamed(stores: SessionRegistry['stores'], name: string) {

@@ -1,7 +1,7 @@
 import { fault, ok, refuse } from '@holdfast/protocol'
 import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
-import type { Transfer } from './server/define/transfer.ts'
+import type { Transfer } from './server/define/server-parts.ts'
 import { formatNames } from './transfer/import/parse/format.ts'
 import { publicImportFault } from './transfer/import/public-fault.ts'
 

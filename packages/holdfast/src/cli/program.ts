@@ -124,7 +124,7 @@ async function findGivenServer(flags: ServerFlags, context: CliContext): Promise
     return undefined
   }
   if (typeof store === 'string') rejectUsage('Use either --store or --url, not both.')
-  const { findToken } = await import('./sessions/given-server.ts')
+  const { findToken } = await import('./connect/given-server.ts')
   return findToken(url, typeof tokenFile === 'string' ? tokenFile : undefined, context)
 }
 

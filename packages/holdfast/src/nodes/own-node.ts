@@ -1,9 +1,6 @@
 import type { NodeDeps, SessionRegistry } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
-import type { Fault } from '@holdfast/protocol'
-
-/** Returns a fault if the bearer of a caller is not valid any more, or not for this session. */
-export type CheckBearer = (secret: string, session: unknown) => Promise<Fault | null>
+import type { CheckBearer } from './check-bearer.ts'
 
 /** This process as a node: what the runtime needs of it, and how it is known to others. */
 export interface OwnNode {

@@ -1,20 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import type { Clock } from '@holdfast/core/ports'
-import {
-  fault,
-  faultStatus,
-  type HookLister,
-  limits,
-  type ModelSettings,
-  type OfferTrust,
-  ok,
-  type PermissionRules,
-  type Result,
-  refuse,
-  type SpendingCaps,
-  type ToolLister,
-} from '@holdfast/protocol'
+import { fault, faultStatus, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from '../observe/logging/logger.ts'
@@ -32,8 +19,8 @@ import { createOwnFiles } from './bodies/own-files.ts'
 import { createByteBudget } from './bodies/request-body.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { closeWithin, cutStalled, reportDrops, trackConnections } from './connections.ts'
-import type { PathCompleter, Readiness, ServerDeps, ServerTenants } from './define/server-deps.ts'
-import { noTransfer, type Transfer } from './define/transfer.ts'
+import type { Readiness, ServerDeps, ServerTenants } from './define/server-deps.ts'
+import { absentParts, type ServerParts } from './define/server-parts.ts'
 import { describeApi } from './openapi/describe-api.ts'
 import { createReadiness } from './readiness.ts'
 import { routes } from './routes/routes.ts'
@@ -44,78 +31,53 @@ import { createSlices } from './streams/slices.ts'
 import { createStreams } from './streams/streams.ts'
 import { cutVanishedPeers } from './vanished-peers.ts'
 
-export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'> & {
-  /** The tokens of the store. Without it, only `tokens` let clients in, and the routes for tokens refuse. */
-  readonly storedTokens?: LiveTokens | undefined
-  /** Without it, no token of a tenant is let in. */
-  readonly tenants?: ServerTenants | null | undefined
-  /** Without it, the routes for export and import refuse. */
-  readonly transfer?: Transfer
-  /** The directory of uploads that are being imported; the system's directory for temporary files by default. */
-  readonly spoolDir?: string
-  /** Checks whether this process can run sessions; without it, it always can until it closes. */
-  readonly ready?: Readiness
-  /** Without it, the route for statistics refuses. */
-  readonly stats?: ServerDeps['stats']
-  /** Without it, the routes for spending and caps refuse. */
-  readonly spending?: SpendingCaps
-  /** How many requests each token or login may send: 20,000 at once and 1,000 a second by default; null for no limit. */
-  readonly rateLimit?: RateLimit | null | undefined
-  /** Without it, the routes for permission rules refuse. */
-  readonly permissions?: PermissionRules
-  /** Without it, the routes for trust refuse. */
-  readonly trust?: OfferTrust
-  /** Without it, the routes that complete paths refuse. */
-  readonly paths?: PathCompleter
-  /** Without it, the routes for keys and the default model refuse. */
-  readonly modelSettings?: ModelSettings
-  /** Without it, the route for hooks refuses. */
-  readonly hooks?: HookLister
-  /** Without it, the routes for tools refuse. */
-  readonly tools?: ToolLister
-  /** How many copies were saved when another program changed the files of the store; 0 by default. */
-  readonly savedCopies?: number
-  readonly host: string
-  /** 0 uses any free port. */
-  readonly port: number
-  /** Starts a timer; the system clock by default. */
-  readonly after?: Clock['after']
-  /** Logs each request. */
-  readonly logger?: Logger | undefined
-  /** Origins under which a proxy serves us, e.g. `https://holdfast.example.com`. */
-  readonly publicOrigins?: readonly string[]
-  /** The addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count, such as `127.0.0.1`. */
-  readonly trustedProxies?: readonly string[]
-  /** A stored key keeps the page logged in across restarts. */
-  readonly cookieKey?: Uint8Array
-  readonly heartbeatMs?: number
-  /** How long a client may take to send its headers, and its whole request. */
-  readonly headersTimeoutMs?: number
-  readonly requestTimeoutMs?: number
-  /** How long a client may take no byte of what waits for it. */
-  readonly stallMs?: number
-  /** How many bytes may wait for all clients together. */
-  readonly bufferBytesMax?: number
-  /** How many bytes of uploads may be in memory. */
-  readonly uploadsBytesMax?: number
-  /** The same for JSON bodies, beyond the first bytes of each. */
-  readonly bodiesBytesMax?: number
-  /** How many connections may be open; more are closed at once. */
-  readonly connectionsMax?: number
-  /** How long `close` waits for running requests. */
-  readonly closeGraceMs?: number
-}
+type GivenDeps = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'>
 
-const noRules = async () => refuse(fault('not_found', 'This server has no permission rules.'))
-const noPermissions: PermissionRules = { list: noRules, add: noRules, remove: noRules }
-const noSums = async () => refuse(fault('not_found', 'This server does not know what was spent.'))
-const noSpending: SpendingCaps = { read: noSums, set: noSums, remove: noSums }
-const noTrust = async () => refuse(fault('not_found', 'This server knows no workspaces.'))
-const noCompletion = async () => refuse(fault('not_found', 'This server completes no paths.'))
-const noPaths: PathCompleter = { inSession: noCompletion, folders: noCompletion }
-const noSettings = async () => refuse(fault('not_found', 'This server keeps no keys and no default model.'))
-const noModelSettings: ModelSettings = { saveKey: noSettings, removeKey: noSettings, setDefault: noSettings }
-const noOffers: OfferTrust = { offers: noTrust, grant: noTrust, revoke: noTrust, list: noTrust }
+/** The options of a server. Without one of the parts, its routes refuse. */
+export type ServerOptions = GivenDeps &
+  Partial<ServerParts> & {
+    /** The tokens of the store. Without it, only `tokens` let clients in, and the routes for tokens refuse. */
+    readonly storedTokens?: LiveTokens | undefined
+    /** Without it, no token of a tenant is let in. */
+    readonly tenants?: ServerTenants | null | undefined
+    /** The directory of uploads that are being imported; the system's directory for temporary files by default. */
+    readonly spoolDir?: string
+    /** Checks whether this process can run sessions; without it, it always can until it closes. */
+    readonly ready?: Readiness
+    /** How many requests each token or login may send: 20,000 at once and 1,000 a second by default; null for no limit. */
+    readonly rateLimit?: RateLimit | null | undefined
+    /** How many copies were saved when another program changed the files of the store; 0 by default. */
+    readonly savedCopies?: number
+    readonly host: string
+    /** 0 uses any free port. */
+    readonly port: number
+    /** Starts a timer; the system clock by default. */
+    readonly after?: Clock['after']
+    /** Logs each request. */
+    readonly logger?: Logger | undefined
+    /** Origins under which a proxy serves us, e.g. `https://holdfast.example.com`. */
+    readonly publicOrigins?: readonly string[]
+    /** The addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count, such as `127.0.0.1`. */
+    readonly trustedProxies?: readonly string[]
+    /** A stored key keeps the page logged in across restarts. */
+    readonly cookieKey?: Uint8Array
+    readonly heartbeatMs?: number
+    /** How long a client may take to send its headers, and its whole request. */
+    readonly headersTimeoutMs?: number
+    readonly requestTimeoutMs?: number
+    /** How long a client may take no byte of what waits for it. */
+    readonly stallMs?: number
+    /** How many bytes may wait for all clients together. */
+    readonly bufferBytesMax?: number
+    /** How many bytes of uploads may be in memory. */
+    readonly uploadsBytesMax?: number
+    /** The same for JSON bodies, beyond the first bytes of each. */
+    readonly bodiesBytesMax?: number
+    /** How many connections may be open; more are closed at once. */
+    readonly connectionsMax?: number
+    /** How long `close` waits for running requests. */
+    readonly closeGraceMs?: number
+  }
 
 export interface HoldfastServer {
   readonly url: string
@@ -164,17 +126,9 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const url = `http://${isEveryAddress(host) ? '127.0.0.1' : urlHost(host)}:${port}`
   const links = createLinks(url, options, port, codes.create)
   const app = createApp(routes, {
-    transfer: noTransfer,
+    ...absentParts,
     spoolDir: tmpdir(),
     savedCopies: 0,
-    stats: async () => refuse(fault('not_found', 'This server has no statistics.')),
-    spending: noSpending,
-    permissions: noPermissions,
-    trust: noOffers,
-    hooks: { list: async () => refuse(fault('not_found', 'This server lists no hooks.')) },
-    tools: { list: async () => refuse(fault('not_found', 'This server lists no tools.')) },
-    paths: noPaths,
-    modelSettings: noModelSettings,
     heartbeatMs: limits.heartbeatMs,
     ...options,
     storedTokens,

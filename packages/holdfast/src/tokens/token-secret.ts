@@ -16,3 +16,6 @@ export const hashToken = (token: string): string => digest(token).toString('hex'
 
 /** Compares digests, which have a fixed length, so the time taken reveals nothing about the secret. */
 export const isSameSecret = (sent: string, known: Buffer): boolean => timingSafeEqual(digest(sent), known)
+
+/** Returns the secret in an `Authorization` header; empty if there is none. */
+export const secretOf = (authorization: string): string => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''

@@ -3,8 +3,8 @@ import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { withTrashedAt } from '@holdfast/protocol/trashed-at'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
+import { openStoreToRead } from '../connect/resolve-store.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import { openStoreToRead } from './resolve-store.ts'
 
 export type StoredListRequest = Omit<ListRequest, 'runningAt'> & { readonly running?: boolean | undefined }
 

@@ -11,10 +11,10 @@ import {
   type SessionList,
 } from '@holdfast/protocol'
 import { readPages } from '../../transfer/export/export-session.ts'
+import { checkName, openNamed } from '../connect/session-name.ts'
 import type { CliContext, GivenServer } from '../terminal/cli-context.ts'
 import type { StoredListRequest } from './read-list.ts'
 import { readNewest } from './read-newest.ts'
-import { checkName, openNamed } from './session-name.ts'
 
 /** Connects to the server that `--url` names. */
 export const connectGiven = ({ url, token }: GivenServer): RemoteHoldfast => connectHoldfast(url, token)

@@ -3,13 +3,13 @@ import { limits, orThrow, type PageRequest, type SessionId, sessionNotFound } fr
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isNodeAlive } from '../../system/node/node-socket.ts'
 import { readPages } from '../../transfer/export/export-session.ts'
+import { openStoreToRead, type StoreToRead } from '../connect/resolve-store.ts'
+import { checkName, latest, noLatest, withSuggestion } from '../connect/session-name.ts'
+import { resolveWorkspace } from '../connect/workspace.ts'
 import { counted } from '../render/tables.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
 import { readNewest } from './read-newest.ts'
-import { openStoreToRead, type StoreToRead } from './resolve-store.ts'
-import { checkName, latest, noLatest, withSuggestion } from './session-name.ts'
-import { resolveWorkspace } from './workspace.ts'
 
 /** A session read from a store, without a server and without waking it. */
 export type StoredSession = Awaited<ReturnType<typeof readSession>>

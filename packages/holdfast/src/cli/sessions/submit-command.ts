@@ -11,12 +11,12 @@ import {
   type SessionView,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { checkNamed, withSessions } from '../connect/connect.ts'
+import { openNamed } from '../connect/session-name.ts'
 import { previewText } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, exitCodes } from '../terminal/exit.ts'
 import type { Paint } from '../terminal/output.ts'
-import { checkNamed, withSessions } from './connect.ts'
-import { openNamed } from './session-name.ts'
 
 type PrintAnswer = (answer: Answer, sessions: Sessions, id: SessionId) => Promise<void>
 

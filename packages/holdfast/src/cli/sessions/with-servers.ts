@@ -1,8 +1,8 @@
 import { orThrow } from '@holdfast/protocol/result'
 import type { McpServers } from '../../open-servers.ts'
+import { reportProblem } from '../connect/connect.ts'
+import { resolveWorkspace } from '../connect/workspace.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import { reportProblem } from './connect.ts'
-import { resolveWorkspace } from './workspace.ts'
 
 const workspace = `'\${WORKSPACE}'` // a variable of the configuration, which the shell must not expand
 export const serverExample = `holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem ${workspace}`

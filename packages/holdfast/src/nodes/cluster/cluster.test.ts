@@ -8,7 +8,7 @@ import type { ServedHoldfast } from '../../holdfast.ts'
 import { type OpenOptions, open } from '../../open.ts'
 import { connect } from '../../store/postgres/connect/connect.ts'
 import { parsePostgresUrl } from '../../store/postgres/connect/postgres-url.ts'
-import { withBearer } from '../../tokens/carried-bearer.ts'
+import { withBearer } from '../carried-bearer.ts'
 
 let server: PostgresServer
 let home = ''

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import type { NodeApi } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError } from '@holdfast/protocol'
-import { secretOf } from '../../tokens/carried-bearer.ts'
+import { secretOf } from '../../tokens/token-secret.ts'
+import type { CheckBearer } from '../check-bearer.ts'
 import { type AdmitRequest, createNodeHandler } from '../node-server.ts'
-import type { CheckBearer } from '../own-node.ts'
 import { createProofCheck, proofHeader } from './node-proof.ts'
 
 const keepAliveMs = 60_000

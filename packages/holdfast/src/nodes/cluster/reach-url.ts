@@ -2,7 +2,7 @@ import { type IncomingMessage, Agent as PlainAgent, request as requestPlain } fr
 import { request as requestSecure, Agent as SecureAgent } from 'node:https'
 import type { OtherNode } from '@holdfast/core'
 import type { NodeRow } from '@holdfast/core/ports'
-import { carriedBearer } from '../../tokens/carried-bearer.ts'
+import { carriedBearer } from '../carried-bearer.ts'
 import { createOtherNode } from '../other-node.ts'
 import { proofHeader, proveTo } from './node-proof.ts'
 

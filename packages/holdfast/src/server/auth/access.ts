@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { fault, ok, type Result, refuse, type SessionId, type TokenRole } from '@holdfast/protocol'
 import type { LiveTokens } from '../../tokens/live-tokens.ts'
-import { digest } from '../../tokens/token-secret.ts'
+import { digest, secretOf } from '../../tokens/token-secret.ts'
 import type { LoginCookie } from './login.ts'
 
 /** A token that the program was started with: its SHA-256 in hex, never the token itself. */
@@ -45,7 +45,7 @@ export async function authenticate(
 ): Promise<Result<Caller>> {
   const authorization = headers.get('authorization')
   if (authorization !== null) {
-    const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+    const sent = secretOf(authorization)
     const caller = findGiven(tokens, sent) ?? callerOf((await storedTokens?.find(sent)) ?? null)
     return caller === null ? attempts.refuse(remote, unknownToken) : ok(caller)
   }

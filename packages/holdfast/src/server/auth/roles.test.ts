@@ -1,7 +1,7 @@
 import { commandTypes, ok, type SessionId, type TokenRole } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { eachCommand } from '../../../../core/src/testing/each-command.ts'
-import { noTransfer } from '../define/transfer.ts'
+import { absentParts } from '../define/server-parts.ts'
 import { routes } from '../routes/routes.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
@@ -40,7 +40,7 @@ const bodyOf = (path: string, isOther: boolean): string => {
 
 /** A token of each kind: of each role for all sessions, for the session of the test, and for another one. */
 async function openWithTokens() {
-  const transfer = { ...noTransfer, export: async () => ok(pieces()) }
+  const transfer = { ...absentParts.transfer, export: async () => ok(pieces()) }
   const test = await openTestServer({ transfer })
   const create = async (role: TokenRole, session: SessionId | null) => {
     const created = await test.storedTokens.create({ name: `${role} ${session}`, role })

@@ -1,17 +1,6 @@
-import type { LocalSession, LocalSessions } from '@holdfast/core'
+import type { LocalSessions } from '@holdfast/core'
 import type { OnProblem, Tenants } from '@holdfast/core/ports'
-import type {
-  FoundPaths,
-  HookLister,
-  ModelSettings,
-  OfferTrust,
-  PermissionRules,
-  Result,
-  SpendingCaps,
-  Stats,
-  StatsOptions,
-  ToolLister,
-} from '@holdfast/protocol'
+import type { Result } from '@holdfast/protocol'
 import type { AuthenticateDeps } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Proxies } from '../auth/proxies.ts'
@@ -22,7 +11,7 @@ import type { ByteBudget } from '../bodies/request-body.ts'
 import type { Attachments } from '../streams/attachments.ts'
 import type { Outbox } from '../streams/outbox.ts'
 import type { Streams } from '../streams/streams.ts'
-import type { Transfer } from './transfer.ts'
+import type { ServerParts } from './server-parts.ts'
 
 /** Checks whether the server can work for clients. Refused: not_ready. */
 export type Readiness = () => Promise<Result<null>>
@@ -35,67 +24,45 @@ export type ServerTenants = {
 }
 
 /** The dependencies of the routes. */
-export type ServerDeps = AuthenticateDeps & {
-  readonly sessions: LocalSessions
-  readonly transfer: Transfer
-  /** The directory of uploads that are being imported. */
-  readonly spoolDir: string
-  /** Counts what the store holds. */
-  readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
-  /** What was spent, and the caps. */
-  readonly spending: SpendingCaps
-  /** Counts the requests of each caller; null for no limit. */
-  readonly requestLimit: RequestLimit | null
-  /** The permission rules of the user. */
-  readonly permissions: PermissionRules
-  readonly trust: OfferTrust
-  readonly hooks: HookLister
-  readonly tools: ToolLister
-  readonly paths: PathCompleter
-  /** Keys of providers and the default model. */
-  readonly modelSettings: ModelSettings
-  readonly attachments: Attachments
-  readonly outbox: Outbox
-  readonly streams: Streams
-  /** Null for a server that does not keep tenants apart: it lets none in. */
-  readonly tenants: ServerTenants | null
-  /** What uploads hold in memory. */
-  readonly uploads: ByteBudget
-  /** The files that tokens for one session stored. */
-  readonly ownFiles: OwnFiles
-  /** What JSON bodies hold in memory. */
-  readonly bodies: ByteBudget
-  /** Checks whether the server can run sessions. */
-  readonly ready: Readiness
-  readonly version: string
-  /** How many copies were saved when another program changed the files of the store: records may be missing. */
-  readonly savedCopies: number
-  readonly now: () => number
-  /** Returns the OpenAPI document as JSON. */
-  readonly describeApi: () => Promise<string>
-  /** The folder of the built page; null serves no page. */
-  readonly pageDir: string | null
-  readonly address: ServerAddress
-  readonly proxies: Proxies
-  readonly links: Links
-  readonly codes: LoginCodes
-  readonly cookie: LoginCookie
-  readonly heartbeatMs: number
-  /** Aborts when the server starts to close, so that streams can send their last frame. */
-  readonly closing: AbortSignal
-  /** Receives unexpected errors. The client gets only the id that `where` names too. */
-  readonly onProblem: OnProblem
-}
-
-type Typed = { readonly text: string; readonly limit: number }
-
-/** Completes paths that people type. */
-export type PathCompleter = {
-  /** Returns files and folders of the workdir of a session. Refused: workdir_needed. */
-  inSession(handle: LocalSession, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
-  /** Returns folders below an absolute path. Refused: bad_workdir. */
-  folders(typed: Typed): Promise<Result<FoundPaths>>
-}
+export type ServerDeps = AuthenticateDeps &
+  ServerParts & {
+    readonly sessions: LocalSessions
+    /** The directory of uploads that are being imported. */
+    readonly spoolDir: string
+    /** Counts the requests of each caller; null for no limit. */
+    readonly requestLimit: RequestLimit | null
+    readonly attachments: Attachments
+    readonly outbox: Outbox
+    readonly streams: Streams
+    /** Null for a server that does not keep tenants apart: it lets none in. */
+    readonly tenants: ServerTenants | null
+    /** What uploads hold in memory. */
+    readonly uploads: ByteBudget
+    /** The files that tokens for one session stored. */
+    readonly ownFiles: OwnFiles
+    /** What JSON bodies hold in memory. */
+    readonly bodies: ByteBudget
+    /** Checks whether the server can run sessions. */
+    readonly ready: Readiness
+    readonly version: string
+    /** How many copies were saved when another program changed the files of the store: records may be missing. */
+    readonly savedCopies: number
+    readonly now: () => number
+    /** Returns the OpenAPI document as JSON. */
+    readonly describeApi: () => Promise<string>
+    /** The folder of the built page; null serves no page. */
+    readonly pageDir: string | null
+    readonly address: ServerAddress
+    readonly proxies: Proxies
+    readonly links: Links
+    readonly codes: LoginCodes
+    readonly cookie: LoginCookie
+    readonly heartbeatMs: number
+    /** Aborts when the server starts to close, so that streams can send their last frame. */
+    readonly closing: AbortSignal
+    /** Receives unexpected errors. The client gets only the id that `where` names too. */
+    readonly onProblem: OnProblem
+  }
 
 /** The addresses that the server gives to people. */
 export type Links = {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { noTransfer } from '../define/transfer.ts'
+import { absentParts } from '../define/server-parts.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 import { openByteStream, partBytes } from './byte-stream.ts'
@@ -65,7 +65,7 @@ describe('clients that do not read an export', () => {
 
   it('take the bytes of few pieces together, and others are refused meanwhile', async () => {
     const { seen, open } = createPieces(pieceBytes)
-    const transfer = { ...noTransfer, export: async () => ok(open()) }
+    const transfer = { ...absentParts.transfer, export: async () => ok(open()) }
     await using test = await openTestServer({ transfer, bufferBytesMax: 10 })
     const silent = Array.from({ length: 10 }, () => askSilently(test))
     await expect.poll(() => seen.read).toBeGreaterThan(0)
@@ -80,7 +80,7 @@ describe('clients that do not read an export', () => {
   it('are cut, and their export ends', async () => {
     const { seen, open } = createPieces(pieceBytes)
     await using test = await openTestServer({
-      transfer: { ...noTransfer, export: async () => ok(open()) },
+      transfer: { ...absentParts.transfer, export: async () => ok(open()) },
       stallMs: 500, // less may cut a client on a busy machine before its request is read
     })
     const silent = askSilently(test)

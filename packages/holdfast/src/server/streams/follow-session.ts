@@ -1,6 +1,6 @@
 import type { LocalSessions } from '@holdfast/core'
 import { type ClientId, type Frame, type FrameOf, ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
-import { captureBearer, keepBearer } from '../../tokens/carried-bearer.ts'
+import { captureBearer, keepBearer } from '../../nodes/carried-bearer.ts'
 import type { Caller } from '../auth/access.ts'
 import { type Attachments, authorityOf, readRole } from './attachments.ts'
 import type { Outbox } from './outbox.ts'

@@ -1,5 +1,5 @@
 import type { RunCommand } from '../../args/command-spec.ts'
-import { connectServer } from '../../sessions/connect.ts'
+import { connectServer } from '../../connect/connect.ts'
 import { failWith } from '../../terminal/exit.ts'
 import { onlyThisMachine } from './links.ts'
 import type { programSpecs } from './specs.ts'

@@ -14,15 +14,15 @@ import { letYoungSpaceGrow, limitHeapGrowth } from '../../../system/heap-growth.
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import { hasExpired } from '../../../tokens/tokens.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { counted } from '../../render/tables.ts'
-import { findServer, reportProblem, runtimeObservers } from '../../sessions/connect.ts'
+import { findServer, reportProblem, runtimeObservers } from '../../connect/connect.ts'
 import {
   loadCookieKey,
   lockHome,
   removeServerFile,
   type ServerFile,
   writeServerFile,
-} from '../../sessions/server-file.ts'
+} from '../../connect/server-file.ts'
+import { counted } from '../../render/tables.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { askYesOrNo } from '../../terminal/confirm.ts'
 import { type CommandResult, failWith, rejectUsage } from '../../terminal/exit.ts'

@@ -1,6 +1,6 @@
 import type { RunCommand } from '../../args/command-spec.ts'
 import { attachTerminal } from '../../attach/attach-terminal.ts'
-import { withNamedSession } from '../../sessions/connect.ts'
+import { withNamedSession } from '../../connect/connect.ts'
 import type { sessionSpecs } from './specs.ts'
 
 /** Follows a session live until the user leaves or it stops. */

@@ -1,8 +1,8 @@
 import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { withExistingSessions } from '../../connect/connect.ts'
+import { resolveWorkspace } from '../../connect/workspace.ts'
 import { movedToTrash, nothingRemoved, printRemoval } from '../../render/removal.ts'
-import { withExistingSessions } from '../../sessions/connect.ts'
-import { resolveWorkspace } from '../../sessions/workspace.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 

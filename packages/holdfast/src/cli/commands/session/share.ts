@@ -1,7 +1,7 @@
 import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { checkNamed, connectServer } from '../../sessions/connect.ts'
-import { openNamed } from '../../sessions/session-name.ts'
+import { checkNamed, connectServer } from '../../connect/connect.ts'
+import { openNamed } from '../../connect/session-name.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 

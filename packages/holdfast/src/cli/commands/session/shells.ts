@@ -1,9 +1,9 @@
 import { orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { withNamedSession } from '../../connect/connect.ts'
 import { formatAge } from '../../render/tables.ts'
 import { textTable } from '../../render/text-table.ts'
-import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 

@@ -1,9 +1,9 @@
 import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { resolveDiskStore } from '../../connect/resolve-store.ts'
+import { resolvePath } from '../../connect/workspace.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
 import { counted } from '../../render/tables.ts'
-import { resolveDiskStore } from '../../sessions/resolve-store.ts'
-import { resolvePath } from '../../sessions/workspace.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { storeSpecs } from './specs.ts'
 

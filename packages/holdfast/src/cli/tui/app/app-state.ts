@@ -1,7 +1,7 @@
 import type { LiveView } from '@holdfast/client'
 import type { SessionHandle, SlashCommand } from '@holdfast/protocol'
 import type { OpenQuestion } from '../../attach/screen.ts'
-import type { ReachedSessions } from '../../sessions/connect.ts'
+import type { ReachedSessions } from '../../connect/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import type { Completion } from '../input/completion.ts'
 import type { Editor } from '../input/editor.ts'

@@ -1,6 +1,6 @@
 import { createLiveView } from '@holdfast/client'
 import { listActiveTrust, listTouched, type RestoreInput, type Result, type SessionId } from '@holdfast/protocol'
-import { resolveWorkspace } from '../../sessions/workspace.ts'
+import { resolveWorkspace } from '../../connect/workspace.ts'
 import { todoRows } from '../render/side-lists.ts'
 import { emptyLine, justify, line, type StyledLine, shownLine, span, styles } from '../term/lines.ts'
 import { createAgentsView } from '../views/agents-view.ts'

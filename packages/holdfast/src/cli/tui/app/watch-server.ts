@@ -1,5 +1,5 @@
-import { findServer, reachSessions } from '../../sessions/connect.ts'
-import { readServerFile } from '../../sessions/server-file.ts'
+import { findServer, reachSessions } from '../../connect/connect.ts'
+import { readServerFile } from '../../connect/server-file.ts'
 import type { App } from './app-state.ts'
 
 /** How often a lost server is looked for, and how long one that does not come back is waited for. */

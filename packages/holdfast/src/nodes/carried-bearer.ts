@@ -9,9 +9,6 @@ export const withBearer = <Value>(authorization: string | null, work: () => Valu
 /** Returns the `Authorization` of the request that this work belongs to. */
 export const carriedBearer = (): string | null => carried.getStore() ?? null
 
-/** Returns the secret in an `Authorization` header; empty if there is none. */
-export const secretOf = (authorization: string): string => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
-
 type Scope = <Value>(work: () => Value) => Value
 
 /** Returns what runs later work with the bearer of this moment. */

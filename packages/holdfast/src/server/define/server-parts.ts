@@ -1,0 +1,81 @@
+import type { LocalSession } from '@holdfast/core'
+import {
+  type ExportOptions,
+  type FoundPaths,
+  fault,
+  type HookLister,
+  type ImportAnswer,
+  type ModelSettings,
+  type OfferTrust,
+  type PermissionRules,
+  type Result,
+  refuse,
+  type SpendingCaps,
+  type Stats,
+  type StatsOptions,
+  type ToolLister,
+} from '@holdfast/protocol'
+
+/** The parts of the program behind groups of routes. A server may do without each: the routes then refuse. */
+export type ServerParts = {
+  readonly transfer: Transfer
+  /** Counts what the store holds. */
+  readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
+  /** What was spent, and the caps. */
+  readonly spending: SpendingCaps
+  /** The permission rules of the user. */
+  readonly permissions: PermissionRules
+  readonly trust: OfferTrust
+  readonly hooks: HookLister
+  readonly tools: ToolLister
+  readonly paths: PathCompleter
+  /** Keys of providers and the default model. */
+  readonly modelSettings: ModelSettings
+}
+
+type ImportChoice = {
+  readonly from?: string | undefined
+  readonly keepSettings?: boolean | undefined
+  /** Stops the import, for example when the client leaves. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Exports and imports whole sessions. */
+export interface Transfer {
+  /** Exports a session piece by piece, without opening it. */
+  export(name: string, options: ExportOptions): Promise<Result<AsyncIterable<string>>>
+  /** Imports the sessions of a file. The file is only read. */
+  importFile(path: string, options: ImportChoice): Promise<Result<ImportAnswer['files']>>
+}
+
+type Typed = { readonly text: string; readonly limit: number }
+
+/** Completes paths that people type. */
+export type PathCompleter = {
+  /** Returns files and folders of the workdir of a session. Refused: workdir_needed. */
+  inSession(handle: LocalSession, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
+  /** Returns folders below an absolute path. Refused: bad_workdir. */
+  folders(typed: Typed): Promise<Result<FoundPaths>>
+}
+
+const lacks = (what: string) => async (): Promise<Result<never>> => refuse(fault('not_found', `This server ${what}.`))
+
+const noTransfer = lacks('has no export and no import')
+const noSums = lacks('does not know what was spent')
+const noRules = lacks('has no permission rules')
+const noTrust = lacks('knows no workspaces')
+const noPaths = lacks('completes no paths')
+const noSettings = lacks('keeps no keys and no default model')
+
+/** Stands for the parts that a server does without. */
+export const absentParts: ServerParts = {
+  transfer: { export: noTransfer, importFile: noTransfer },
+  stats: lacks('has no statistics'),
+  spending: { read: noSums, set: noSums, remove: noSums },
+  permissions: { list: noRules, add: noRules, remove: noRules },
+  trust: { offers: noTrust, grant: noTrust, revoke: noTrust, list: noTrust },
+  hooks: { list: lacks('lists no hooks') },
+  tools: { list: lacks('lists no tools') },
+  paths: { inSession: noPaths, folders: noPaths },
+  modelSettings: { saveKey: noSettings, removeKey: noSettings, setDefault: noSettings },
+}

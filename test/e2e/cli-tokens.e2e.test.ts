@@ -33,6 +33,31 @@ describe('token', () => {
     expect((await far.run(['token', 'list', '--url', url])).code).toBe(1)
   })
 
+  it('of an admin does the daily work from another machine: share, login, open, auth, mcp, skills, agents', async () => {
+    const { url } = await serve()
+    using far = createCli()
+    const at = ['--url', url, '--token-file', join(cli.home, 'state', 'server.token')]
+    await far.run(['run', 'hello', ...at])
+    const session = '@latest'
+    const shared = await far.run(['share', session, ...at])
+    expect(shared.stdout.startsWith(`${url}/shared#holdfast_`)).toBe(true)
+    const link = (await far.run(['login', ...at])).stdout.trim()
+    expect(link.startsWith(`${url}/login?code=`)).toBe(true)
+    expect((await fetch(link, { redirect: 'manual' })).status).toBe(303)
+    const browser = join(far.workdir, 'browser.sh')
+    writeFileSync(browser, '#!/bin/sh\nexit 0\n')
+    chmodSync(browser, 0o755)
+    expect((await far.run(['open', ...at], { environment: { BROWSER: browser } })).stderr).toContain(`page of ${url}`)
+    expect((await far.run(['auth', 'status', ...at])).stdout).toMatch(/^PROVIDER\s+KEY/)
+    expect((await far.run(['auth', 'login', 'openai', ...at])).code).toBe(2)
+    expect((await far.run(['mcp', 'list', ...at])).stderr).toContain('No server is configured there')
+    expect((await far.run(['mcp', 'remove', 'notes', ...at])).code).toBe(2)
+    expect((await far.run(['skills', ...at])).stderr).toContain('There are no skills here')
+    expect((await far.run(['agents', ...at])).stdout).toMatch(/^general\s+listed\s+built-in/m)
+    for (const command of [['share', session], ['login'], ['open'], ['auth'], ['mcp'], ['skills'], ['agents']])
+      expect((await far.run([...command, '--url', url])).code, command.join(' ')).toBe(1) // without a token
+  })
+
   it('creates, lists and revokes tokens without a server, and stores only hashes', async () => {
     expect((await cli.run(['token'])).stderr).toContain('There are no tokens')
     expect(existsSync(cli.home)).toBe(false)

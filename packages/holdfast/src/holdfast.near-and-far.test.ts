@@ -356,6 +356,25 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
     expect(await (await api.startSession({ workdir, sessionStartHook: false })).hooksEnabled()).toBe(true)
   })
 
+  it('lists the skills, kinds of subagents and MCP servers of a folder', async () => {
+    const workdir = join(home, 'guided')
+    await mkdir(join(workdir, '.holdfast/skills/tidy'), { recursive: true })
+    await mkdir(join(workdir, '.holdfast/agents'), { recursive: true })
+    await writeFile(
+      join(workdir, '.holdfast/skills/tidy/SKILL.md'),
+      '---\nname: tidy\ndescription: tidy up\n---\nTidy.',
+    )
+    await writeFile(join(workdir, '.holdfast/agents/clerk.md'), '---\nname: clerk\ndescription: files\n---\nFile.')
+    const mcpServers = { notes: { command: 'notes-server', env: { NOTES_KEY: 'sk-hidden' } } }
+    await writeFile(join(workdir, '.mcp.json'), JSON.stringify({ mcpServers }))
+    expect(await api.skills(workdir)).toMatchObject([{ name: 'tidy', scope: 'workspace', state: 'untrusted' }])
+    expect(await api.agents(workdir)).toMatchObject([{ name: 'clerk', state: 'untrusted' }, { scope: 'built-in' }])
+    const servers = await api.mcpServers(workdir)
+    expect(servers).toMatchObject({ servers: [{ name: 'notes', state: 'untrusted', target: 'notes-server' }] })
+    expect(JSON.stringify(servers)).not.toContain('sk-hidden')
+    for (const list of [api.skills, api.agents, api.mcpServers]) expect(await codeOf(list('here'))).toBe('bad_workdir')
+  })
+
   it('creates, lists and revokes tokens, for one session or all', async () => {
     const session = await api.startSession({ workdir: home })
     const phone = await api.tokens.create({ name: 'phone', role: 'driver', expiresIn: '30d' })

@@ -13,6 +13,7 @@ import {
 } from '@holdfast/core'
 import {
   ExportOptions,
+  type FolderLister,
   fault,
   HoldfastError,
   type HookLister,
@@ -86,6 +87,7 @@ type HoldfastParts = {
   readonly trust: OfferTrust
   readonly hooks: HookLister
   readonly tools: ToolLister
+  readonly folders: FolderLister
   readonly tokens: LiveTokens
   readonly spending: SpendingCaps
   /** How many requests each caller of a server may send, as configured. */
@@ -99,6 +101,7 @@ type HoldfastParts = {
 export type ServedHoldfast = Holdfast & {
   readonly liveTokens: LiveTokens
   readonly spendingCaps: SpendingCaps
+  readonly folders: FolderLister
   readonly rateLimit: RateLimit | undefined
   ready(): Promise<Result<null>>
   /** The sessions and files of tenants; null if the store does not keep them apart. */
@@ -121,6 +124,7 @@ export function createHoldfast(
     trust,
     hooks,
     tools,
+    folders,
     tokens,
     spending,
     rateLimit,
@@ -137,7 +141,7 @@ export function createHoldfast(
   const common = createHoldfastMethods(sessions, {
     now: registry.deps.clock.now,
     export: exportPieces,
-    ...{ permissions, trust, hooks, tools, tokens, spending },
+    ...{ permissions, trust, hooks, tools, folders, tokens, spending },
   })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session
@@ -151,7 +155,7 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
-    ...{ liveTokens: tokens, spendingCaps: spending, rateLimit, drain, tenants: tenantsOf(registry) },
+    ...{ liveTokens: tokens, spendingCaps: spending, folders, rateLimit, drain, tenants: tenantsOf(registry) },
     ready: () => checkReady(registry),
     paths,
     modelSettings,

@@ -23,6 +23,7 @@ import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast, type ServedHoldfast } from './holdfast.ts'
 import type { OwnHooks } from './hooks/own-hooks.ts'
+import { createFolderLister } from './list-folder.ts'
 import { createToolLister } from './list-tools.ts'
 import { createBearerCheck } from './nodes/check-bearer.ts'
 import { type NodeOptions, openClusterNode } from './nodes/cluster/cluster-node.ts'
@@ -157,7 +158,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     const servers = openServers({ home, environment, keyNames, onProblem })
     opened.defer(() => servers.close())
     const hooks = orThrow(openHooks({ environment, home, keyNames, configured, own: options.hooks }))
-    return { permissions, hooks, ...createAdapters(environment, home, { ...given, servers }) }
+    return { permissions, hooks, mcpServers: servers, ...createAdapters(environment, home, { ...given, servers }) }
   })
   const tracing = loadSessionSpans()
   await Promise.allSettled([storing, preparing, tracing])
@@ -213,6 +214,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     trust,
     hooks: listHooks(hooks),
     tools,
+    folders: createFolderLister({ ...prepared, servers: prepared.mcpServers }),
     tokens,
     spending,
     rateLimit: configured.rateLimit,
@@ -328,6 +330,7 @@ function createAdapters(
     }),
     instructions: createInstructions({ now, memory, skills, permissions: given.permissions, configDir, userDir }),
     skills,
+    agents,
     servers: given.servers.forSessions,
     commands: createCommands({ configDir, userDir, trusted, skills, others: createPromptCommands(given.servers) }),
     summaryFiles: createSummaryFiles({ now }),

@@ -59,6 +59,8 @@ export type {
   FileLinesRequest,
   FileState,
   Finish,
+  FolderServer,
+  FolderServers,
   FoundMessages,
   FoundPath,
   FoundPaths,

@@ -5,13 +5,17 @@ import {
   type CommandResult,
   type CreatedToken,
   type ExportOptions,
+  type FolderLister,
+  type FolderServers,
   type FoundMessages,
+  type FoundSkill,
   fault,
   HoldfastError,
   type HookLister,
   type ImportChoice,
   type ImportFile,
   type ImportResult,
+  type ListedAgent,
   type ListedCap,
   type ListedHook,
   type ListedPermission,
@@ -191,6 +195,12 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
    * supported. Refused: bad_workdir for a relative path. Over HTTP this needs an admin token.
    */
   hooks(workdir: string): Promise<readonly ListedHook[]>
+  /** Lists the skills of the user and of the workspace of a folder, with what the model knows of each. Refused: bad_workdir. */
+  skills(workdir: string): Promise<readonly FoundSkill[]>
+  /** Lists the kinds of subagents that sessions of a folder can start, and those that wait for trust. Refused: bad_workdir. */
+  agents(workdir: string): Promise<readonly ListedAgent[]>
+  /** Lists the MCP servers that sessions of a folder can use, as they are now. Starts none. Refused: bad_workdir. */
+  mcpServers(workdir: string): Promise<FolderServers>
   /**
    * Lists the tools of a session, or of a new session in a folder, with the rules and the sandbox in force. The tools of
    * MCP servers are listed with their servers.
@@ -217,6 +227,7 @@ export function createHoldfastMethods(
     trust,
     hooks,
     tools,
+    folders,
     tokens,
     spending,
   }: {
@@ -225,6 +236,7 @@ export function createHoldfastMethods(
     readonly trust: OfferTrust
     readonly hooks: HookLister
     readonly tools: ToolLister
+    readonly folders: FolderLister
     readonly tokens: Tokens
     readonly spending: SpendingCaps
   } & Pick<HoldfastMethods, 'export'>,
@@ -282,6 +294,9 @@ export function createHoldfastMethods(
     revokeTrust: async (workdir) => orThrow(await trust.revoke(workdir)),
     trustedWorkspaces: async () => orThrow(await trust.list()),
     hooks: async (workdir) => orThrow(await hooks.list(workdir)),
+    skills: async (workdir) => orThrow(await folders.skills(workdir)),
+    agents: async (workdir) => orThrow(await folders.agents(workdir)),
+    mcpServers: async (workdir) => orThrow(await folders.servers(workdir)),
     tools: async (of) => orThrow(await tools.list(orThrow(parseOptions(ToolsOf, of, 'list tools')))),
     tokens: {
       create: async (options) => orThrow(await tokens.create(options)),

@@ -39,6 +39,7 @@ import {
   type Health,
   type RemoteSessions,
 } from './connect-sessions.ts'
+import { createRemoteFolderLists } from './remote-folder-lists.ts'
 import { createRemoteModelSettings } from './remote-model-settings.ts'
 import { createRemoteHooks, createRemoteOfferTrust } from './remote-offer-trust.ts'
 import { completeFolder, completePath } from './remote-paths.ts'
@@ -108,6 +109,7 @@ export function connectHoldfast(
       trust: createRemoteOfferTrust(wire),
       hooks: createRemoteHooks(wire),
       tools: createRemoteTools(wire),
+      folders: createRemoteFolderLists(wire),
       tokens: createRemoteTokens(wire),
       spending: createRemoteSpending(wire),
     }),

@@ -5,23 +5,6 @@ import { createCli } from './testing/cli-process.ts'
 
 const specs: readonly (readonly [string, CommandSpec])[] = Object.entries(commandSpecs)
 
-/** The commands that read no sessions and nothing a server has, and why. A new command is listed here or takes `--url`. */
-const withoutUrl: Readonly<Record<string, string>> = {
-  import: 'reads files of this machine into a store of this machine',
-  'mv-workspace': 'changes many sessions of a store',
-  doctor: 'needs the files of the store',
-  backup: 'needs the files of the store',
-  migrate: 'needs the files of the store',
-  auth: 'keys of this machine',
-  config: 'the file of this user',
-  completion: 'a script for the shell of this user',
-  mcp: 'servers of this machine',
-  share: 'a link of the server of this home',
-  login: 'a link of the server of this home',
-  open: 'the page of the server of this home',
-  serve: 'is a server',
-}
-
 describe('commands', () => {
   it('that read work against a server', () => {
     const reading = specs.filter(([, { reads }]) => reads)
@@ -31,9 +14,14 @@ describe('commands', () => {
     expect(reading.length).toBeGreaterThan(14)
   })
 
-  it('take --url, or are listed with the reason why not', () => {
-    const lacking = specs.filter(([, { flags }]) => !('url' in flags)).map(([name]) => name)
-    expect(lacking.toSorted()).toEqual(Object.keys(withoutUrl).toSorted())
+  it('take --url, or say why not', async () => {
+    const lacking = specs.filter(([, { flags }]) => !('url' in flags))
+    expect(lacking.filter(([, { whyNoUrl }]) => whyNoUrl === undefined).map(([name]) => name)).toEqual([])
+    expect(specs.filter(([, { flags, whyNoUrl }]) => 'url' in flags && whyNoUrl !== undefined)).toEqual([])
+    using cli = createCli()
+    const refused = await cli.run(['doctor', '--url', 'http://127.0.0.1:1'])
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('doctor does not work with --url. It works on the files of a store.')
   })
 })
 

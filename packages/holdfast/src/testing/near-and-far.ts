@@ -74,6 +74,7 @@ async function connectTo(near: ServedHoldfast, home: string, opened: AsyncDispos
       permissions: openPermissionRules(findHome({ HOLDFAST_HOME: home })),
       trust: openOfferTrust(findHome({ HOLDFAST_HOME: home })),
       hooks: { list: (workdir) => toResult(() => near.hooks(workdir)) },
+      folders: near.folders,
       storedTokens: near.liveTokens,
       spending: near.spendingCaps,
     }),

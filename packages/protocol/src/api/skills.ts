@@ -3,7 +3,9 @@ import { clip } from '../event/text-of.ts'
 import { escapeLine } from '../text/hostile-text.ts'
 import { didYouMean } from '../text/nearest.ts'
 import { type Fault, fault } from '../value/fault.ts'
+import type { Result } from '../value/result.ts'
 import { ActiveSkill } from '../value/skill.ts'
+import { SessionServer } from '../view/server.ts'
 
 /** What is wrong with a file that a person wrote for the agent. */
 export const GuidanceProblem = z.object({
@@ -92,3 +94,24 @@ export const ListedAgent = z.object({
 export type ListedAgent = z.infer<typeof ListedAgent>
 
 export const AgentList = z.object({ agents: z.array(ListedAgent) })
+
+/** The skills of a folder, the one that counts most first. */
+export const FolderSkills = z.object({ skills: z.array(FoundSkill) })
+
+/** A server of the Model Context Protocol that sessions of a folder can use. */
+export const FolderServer = SessionServer.omit({ isOn: true })
+export type FolderServer = z.infer<typeof FolderServer>
+
+/** The servers of a folder, and what is wrong with the files that name them. */
+export const FolderServers = z.object({ servers: z.array(FolderServer), problems: z.array(z.string()) })
+export type FolderServers = z.infer<typeof FolderServers>
+
+/** Lists what sessions of a folder can use. Refused: bad_workdir. */
+export interface FolderLister {
+  /** Lists the skills of the user and the workspace. */
+  skills(workdir: string): Promise<Result<readonly FoundSkill[]>>
+  /** Lists the kinds of subagents of the user and the workspace. */
+  agents(workdir: string): Promise<Result<readonly ListedAgent[]>>
+  /** Lists the MCP servers of the user and the workspace. Starts none. */
+  servers(workdir: string): Promise<Result<FolderServers>>
+}

@@ -21,6 +21,8 @@ export type CommandSpec = {
   readonly about: string
   /** Whether it reads what a server can also answer: it then takes `--url`. */
   readonly reads?: true
+  /** Why it cannot work at a server; set if it has no flag `--url`. */
+  readonly whyNoUrl?: string
   /** `<needed>`, `[optional]`, `[any number…]`, in order. */
   readonly positionals?: readonly string[]
   /** The error for too many arguments, if they must not be repeated on the terminal. */

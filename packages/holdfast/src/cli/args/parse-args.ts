@@ -52,8 +52,10 @@ type FlagToken = Readonly<Record<'name' | 'rawName', string>> & {
   readonly inlineValue?: boolean | undefined
 }
 
-function checkFlag(name: string, { flags }: CommandSpec, { rawName, value, ...token }: FlagToken): void {
+function checkFlag(name: string, { flags, whyNoUrl }: CommandSpec, { rawName, value, ...token }: FlagToken): void {
   const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined
+  if (flag === undefined && token.name === 'url' && whyNoUrl !== undefined)
+    rejectUsage(`${name} does not work with --url. ${whyNoUrl}`)
   if (flag === undefined) {
     const known = [...Object.keys(flags).map((one) => `--${one}`), '--help']
     rejectUsage(`${name} has no flag '${rawName}'.${didYouMean(rawName, known) || ` See ${commandLine(name)} --help.`}`)

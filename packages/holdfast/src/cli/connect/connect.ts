@@ -128,10 +128,15 @@ export async function findServer({ home }: Pick<CliContext, 'home'>): Promise<Se
   return health.ok ? server : null
 }
 
-/** Connects to the running server of this home, as an admin. Fails if there is none, or if it has another store. */
+/**
+ * Connects to the server of `--url`, else to the running one of this home, as an admin. Fails if there is none, or if it
+ * has another store.
+ */
 export async function connectServer(
   context: CliContext,
 ): Promise<{ readonly url: string; readonly holdfast: RemoteHoldfast }> {
+  if (context.server)
+    return { url: context.server.url, holdfast: connectHoldfast(context.server.url, context.server.token) }
   const server = await findServer(context)
   if (server === null) return failWith(noServer)
   if (!orThrow(isServedStore(context, server))) return failWith(otherStore(server))

@@ -21,6 +21,9 @@ const queryOf: Readonly<Record<string, string>> = {
   '/v1/permissions': '?workspace=/w',
   '/v1/trust': '?workdir=/w',
   '/v1/hooks': '?workdir=/w',
+  '/v1/skills': '?workdir=/w',
+  '/v1/agents': '?workdir=/w',
+  '/v1/servers': '?workdir=/w',
   '/v1/tools': '?workdir=/w',
 }
 const concrete = (path: string) =>

@@ -43,6 +43,10 @@ export const routeAccess = {
   'GET /v1/trust/workspaces': server('admin'),
   'GET /v1/hooks': server('admin'),
   'GET /v1/tools': all('driver'),
+  // A driver may start a session in the folder, which tells the same.
+  'GET /v1/skills': all('driver'),
+  'GET /v1/agents': all('driver'),
+  'GET /v1/servers': all('driver'),
   // Who may start a session in any folder may see which folders there are.
   'GET /v1/folders': all('driver'),
 

@@ -1,6 +1,7 @@
 import type { LocalSession } from '@holdfast/core'
 import {
   type ExportOptions,
+  type FolderLister,
   type FoundPaths,
   fault,
   type HookLister,
@@ -28,6 +29,8 @@ export type ServerParts = {
   readonly trust: OfferTrust
   readonly hooks: HookLister
   readonly tools: ToolLister
+  /** What sessions of a folder can use. */
+  readonly folders: FolderLister
   readonly paths: PathCompleter
   /** Keys of providers and the default model. */
   readonly modelSettings: ModelSettings
@@ -64,6 +67,7 @@ const noTransfer = lacks('has no export and no import')
 const noSums = lacks('does not know what was spent')
 const noRules = lacks('has no permission rules')
 const noTrust = lacks('knows no workspaces')
+const noLists = lacks('lists nothing of folders')
 const noPaths = lacks('completes no paths')
 const noSettings = lacks('keeps no keys and no default model')
 
@@ -76,6 +80,7 @@ export const absentParts: ServerParts = {
   trust: { offers: noTrust, grant: noTrust, revoke: noTrust, list: noTrust },
   hooks: { list: lacks('lists no hooks') },
   tools: { list: lacks('lists no tools') },
+  folders: { skills: noLists, agents: noLists, servers: noLists },
   paths: { inSession: noPaths, folders: noPaths },
   modelSettings: { saveKey: noSettings, removeKey: noSettings, setDefault: noSettings },
 }

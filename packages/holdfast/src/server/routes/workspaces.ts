@@ -1,4 +1,4 @@
-import { HookList, ok, ToolList } from '@holdfast/protocol'
+import { AgentList, FolderServers, FolderSkills, HookList, ok, ToolList } from '@holdfast/protocol'
 import { z } from 'zod'
 import { answersJson, defineRoute, type Route } from '../define/route.ts'
 
@@ -25,5 +25,38 @@ const listTools = defineRoute({
   handle: ({ input }, { tools }) => tools.list({ workdir: input.query.workdir }),
 })
 
+const listSkills = defineRoute({
+  on: 'GET /v1/skills',
+  summary: 'List the skills of a folder, of the user and of its workspace',
+  query: ofFolder,
+  answers: answersJson(FolderSkills),
+  refuses: ['not_found'],
+  async handle({ input }, { folders }) {
+    const found = await folders.skills(input.query.workdir)
+    return found.ok ? ok({ skills: [...found.value] }) : found
+  },
+})
+
+const listAgents = defineRoute({
+  on: 'GET /v1/agents',
+  summary: 'List the kinds of subagents of a folder, of the user and of its workspace',
+  query: ofFolder,
+  answers: answersJson(AgentList),
+  refuses: ['not_found'],
+  async handle({ input }, { folders }) {
+    const found = await folders.agents(input.query.workdir)
+    return found.ok ? ok({ agents: [...found.value] }) : found
+  },
+})
+
+const listServers = defineRoute({
+  on: 'GET /v1/servers',
+  summary: 'List the MCP servers of a folder as they are now, of the user and of its workspace; starts none',
+  query: ofFolder,
+  answers: answersJson(FolderServers),
+  refuses: ['not_found'],
+  handle: ({ input }, { folders }) => folders.servers(input.query.workdir),
+})
+
 /** The routes for what counts in a folder. */
-export const workspaceRoutes: readonly Route[] = [listHooks, listTools]
+export const workspaceRoutes: readonly Route[] = [listHooks, listTools, listSkills, listAgents, listServers]

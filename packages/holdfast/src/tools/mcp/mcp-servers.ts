@@ -1,5 +1,5 @@
 import type { Servers, Tool } from '@holdfast/core/ports'
-import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, type FolderServers, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { ConfiguredServer } from './config/configured-servers.ts'
 import { expandConnect, type McpServer } from './config/server-config.ts'
 import { type Prompt, type PromptMessages, untilAborted } from './connection/connection.ts'
@@ -79,6 +79,12 @@ export function createMcpServers(deps: WorkspaceDeps) {
 
     list,
     test,
+
+    /** Returns the servers of a folder for people elsewhere: without variables and headers, which may hold keys. */
+    async listForClients(workdir: string): Promise<FolderServers> {
+      const { servers, problems } = await list(workdir)
+      return { servers: servers.map(toSessionServer), problems: [...problems] }
+    },
 
     /** Returns a server that may be started here, with the values of its variables. Refused: `not_found`, `bad_config`. */
     async find(workdir: string, name: string): Promise<Result<Pick<McpServer, 'name' | 'connect'>>> {

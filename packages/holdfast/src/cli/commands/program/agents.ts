@@ -1,4 +1,4 @@
-import type { ChildView } from '@holdfast/protocol'
+import type { ChildView, ListedAgent } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
@@ -27,14 +27,10 @@ export const run: RunCommand<typeof programSpecs.agents> = async ({ positionals:
 
 /** Prints the kinds of subagents, and below what is wrong with their files. */
 async function listKinds(flags: Flags, context: CliContext): Promise<undefined> {
-  if (context.server || flags.store !== undefined)
-    rejectUsage('The kinds of subagents are files of this machine. With --url or --store, name a session.')
-  const { out, err, home } = context
-  const { createAgents } = await import('../../../guidance/agents/agents.ts')
-  const { openTrustedWorkspaces } = await import('../../../open-trusted-workspaces.ts')
-  const { configDir, userDir } = home
-  const workdir = orThrow(resolveWorkspace(context, flags.workspace))
-  const agents = await createAgents({ configDir, userDir, trusted: openTrustedWorkspaces(home) }).list(workdir)
+  if (flags.store !== undefined)
+    rejectUsage('The kinds of subagents are files of this machine. With --store, name a session.')
+  const { out, err } = context
+  const agents = await readKinds(context, orThrow(resolveWorkspace(context, flags.workspace)))
   if (flags.json) {
     await out.writeJson({ agents })
     return undefined
@@ -49,6 +45,14 @@ async function listKinds(flags: Flags, context: CliContext): Promise<undefined> 
   if (agents.some(({ state }) => state === 'untrusted'))
     await err.write('An untrusted agent is not used before you trust it. holdfast trust shows it.\n')
   return undefined
+}
+
+async function readKinds({ server, home }: CliContext, workdir: string): Promise<readonly ListedAgent[]> {
+  if (server) return (await import('../../sessions/remote.ts')).connectGiven(server).agents(workdir)
+  const { createAgents } = await import('../../../guidance/agents/agents.ts')
+  const { openTrustedWorkspaces } = await import('../../../open-trusted-workspaces.ts')
+  const { configDir, userDir } = home
+  return createAgents({ configDir, userDir, trusted: openTrustedWorkspaces(home) }).list(workdir)
 }
 
 /** Prints a row for each subagent, indented below the one that started it, and how to answer those that wait. */

@@ -1,11 +1,12 @@
 import { fault } from '@holdfast/protocol/fault'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { KeyStatus, Keys, KeyVerdict, StoredCredential } from '../../../keys.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { rejectAction } from '../../args/find-action.ts'
 import { refreshServer } from '../../connect/connect.ts'
 import { textTable } from '../../render/text-table.ts'
-import type { CliContext } from '../../terminal/cli-context.ts'
+import type { CliContext, GivenServer } from '../../terminal/cli-context.ts'
 import { type CommandResult, exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
 import { type AskDeps, askHidden, askLine } from '../../terminal/prompt-user.ts'
 import type { programSpecs } from './specs.ts'
@@ -21,6 +22,13 @@ export const run: RunCommand<typeof programSpecs.auth> = async (
   context,
 ) => {
   checkUsage(action, name, flags)
+  if (context.server) {
+    if (action !== 'status' || flags.check)
+      rejectUsage(
+        'With --url, auth only lists the providers of the server. An admin changes keys on its page, in Settings.',
+      )
+    return statusAt(context.server, flags, context)
+  }
   const { openKeys } = await import('../../../keys.ts') // loads every provider, which --help does not need
   const keys = await openKeys(context.environment, context.home)
   if (action === 'login') return login(keys, name, flags, context)
@@ -154,6 +162,24 @@ async function logout(keys: Keys, name: string, flags: Flags, context: CliContex
     if (variable) await err.write(`${variable} is set and is still used.\n`)
     if (server !== null) await err.write(`${server}\n`)
   }
+}
+
+/** Lists the providers of a server, and whether each has a key. A server never sends a key, nor a part of it. */
+async function statusAt(server: GivenServer, { json }: Flags, { out }: CliContext): Promise<CommandResult> {
+  const { connectGiven } = await import('../../sessions/remote.ts')
+  const { providers } = await connectGiven(server).models()
+  if (json) await out.writeJson({ providers })
+  else {
+    const rows = providers.map(({ provider, keyFrom, needsKey, endpoint, unusable }) => [
+      provider,
+      keyFrom === null ? (needsKey ? 'none' : 'not needed') : 'set',
+      keyFrom === null ? '-' : keyFrom.type === 'file' ? 'file' : escapeLine(keyFrom.name),
+      escapeLine(endpoint ?? '-'),
+      escapeLine(unusable ?? 'usable'),
+    ])
+    await out.write(textTable(['PROVIDER', 'KEY', 'FROM', 'ADDRESS', 'STATE'], rows, out))
+  }
+  return exitCodes.ok
 }
 
 type CheckedStatus = KeyStatus & { readonly check?: KeyVerdict }

@@ -1,7 +1,7 @@
 import type { RunCommand } from '../../args/command-spec.ts'
 import { connectServer } from '../../connect/connect.ts'
 import { failWith } from '../../terminal/exit.ts'
-import { onlyThisMachine } from './links.ts'
+import { isLocalLink, linkFromHere, onlyThisMachine } from './links.ts'
 import type { programSpecs } from './specs.ts'
 
 /** Prints a fresh login link of the running server. */
@@ -9,12 +9,14 @@ export const run: RunCommand<typeof programSpecs.login> = async ({ flags }, cont
   const { out, err } = context
   const { url, holdfast } = await connectServer(context)
   const login = await holdfast.createLoginLink()
-  const { link, networkLink } = login
-  if (flags.json) return void (await out.writeJson(login))
+  const networkLink =
+    login.networkLink ?? (context.server && !isLocalLink(url) ? linkFromHere(login.link, context) : null)
+  const link = linkFromHere(login.link, context)
+  if (flags.json) return void (await out.writeJson({ ...login, link, networkLink }))
   if (!flags.qr) {
     await err.write('Open the page with this link. It works once, within ten minutes:\n')
     await out.write(`${link}\n`)
-    if (networkLink !== null) await err.write(`From another machine:\n${networkLink}\n`)
+    if (networkLink !== null && !context.server) await err.write(`From another machine:\n${networkLink}\n`)
     return undefined
   }
   if (networkLink === null) return failWith(onlyThisMachine(url))

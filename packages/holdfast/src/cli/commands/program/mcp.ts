@@ -6,7 +6,7 @@ import { findAction } from '../../args/find-action.ts'
 import { shellWord } from '../../render/shell-word.ts'
 import { textTable } from '../../render/text-table.ts'
 import { serverExample, withServers, workdirOf } from '../../sessions/with-servers.ts'
-import type { CliContext } from '../../terminal/cli-context.ts'
+import type { CliContext, GivenServer } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
 import { add } from './mcp-add.ts'
 import type { programSpecs } from './specs.ts'
@@ -18,6 +18,8 @@ type Work = (args: Args, context: CliContext) => Promise<void>
 export const run: RunCommand<typeof programSpecs.mcp> = async (args, context) => {
   const [action = 'list'] = args.positionals
   const work = findAction('mcp', action, actions)
+  if (action !== 'list' && context.server)
+    rejectUsage(`mcp ${action} changes or starts servers of this machine: leave --url out. Only mcp list works there.`)
   if (action !== 'add' && args.flags.env.length + args.flags.header.length > 0)
     rejectUsage('--env and --header belong to mcp add.')
   if (action !== 'add' && args.flags.from !== undefined) rejectUsage('--from belongs to mcp add.')
@@ -28,8 +30,9 @@ export const run: RunCommand<typeof programSpecs.mcp> = async (args, context) =>
 
 const list: Work = async ({ positionals, flags }, context) => {
   if (positionals.length > 1) rejectUsage('mcp list takes no names. Use mcp test <name> to ask one server.')
+  const { out, err, server } = context
+  if (server) return listAt(server, workdirOf(context, flags), flags.json, context)
   const { servers, problems } = await withServers(context, (all) => all.list(workdirOf(context, flags)))
-  const { out, err } = context
   if (flags.json) return out.writeJson({ servers, problems })
   if (servers.length === 0) await err.write(`No server is configured. For example: ${serverExample}\n`)
   else {
@@ -49,6 +52,22 @@ const list: Work = async ({ positionals, flags }, context) => {
   for (const one of servers.filter(({ state }) => state === 'needs_sign_in'))
     await err.write(`${escapeLine(one.name)} needs a sign-in: holdfast mcp login ${shellWord(one.name)}\n`)
   for (const problem of problems) await err.write(`${escapeLine(problem)}\n`)
+}
+
+/** Prints the servers that sessions in a folder of a server can use. */
+async function listAt(server: GivenServer, workdir: string, isJson: boolean, { out, err }: CliContext): Promise<void> {
+  const { connectGiven } = await import('../../sessions/remote.ts')
+  const found = await connectGiven(server).mcpServers(workdir)
+  if (isJson) return out.writeJson(found)
+  if (found.servers.length === 0) await err.write(`No server is configured there for ${escapeLine(workdir)}.\n`)
+  else {
+    const rows = found.servers.map(({ name, scope, state, why, tools, target }) => [
+      ...[escapeLine(name), scope, stateWords[state] ?? state, tools === null ? 'not asked yet' : String(tools)],
+      escapeLine(why ?? target),
+    ])
+    await out.write(textTable(['NAME', 'FROM', 'STATE', 'TOOLS', 'HOW'], rows, out))
+  }
+  for (const problem of found.problems) await err.write(`${escapeLine(problem)}\n`)
 }
 
 const stateWords: Readonly<Record<string, string>> = { needs_sign_in: 'needs sign-in' }

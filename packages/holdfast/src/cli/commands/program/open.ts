@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fault } from '@holdfast/protocol/fault'
+import { ensurePrivateDirectory } from '../../../system/files/private-directory.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { connectServer } from '../../connect/connect.ts'
 import { writePrivateFile } from '../../connect/server-file.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith } from '../../terminal/exit.ts'
+import { linkFromHere } from './links.ts'
 import type { programSpecs } from './specs.ts'
 
 const startMsMax = 1500
@@ -15,9 +17,10 @@ const startMsMax = 1500
 export const run: RunCommand<typeof programSpecs.open> = async (_, context) => {
   const { home, pid, environment, out, err } = context
   const { url, holdfast } = await connectServer(context)
-  const { link } = await holdfast.createLoginLink()
+  const link = linkFromHere((await holdfast.createLoginLink()).link, context)
   // Not on the command line of the browser: others could read the link in the list of processes, and use it first.
   const file = join(home.stateDir, 'open-page.html')
+  ensurePrivateDirectory(home.stateDir) // on a machine that only uses servers elsewhere it is missing
   await writePrivateFile(file, redirectTo(link), pid)
   const why = await startBrowser(pathToFileURL(file).href, environment)
   if (why === null) return void (await err.write(`Opened the page of ${url} in the browser.\n`))

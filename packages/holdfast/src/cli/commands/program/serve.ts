@@ -91,6 +91,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     permissions: openPermissionRules(home),
     trust: openOfferTrust(home),
     hooks: { list: (workdir) => toResult(() => holdfast.hooks(workdir)) },
+    folders: holdfast.folders,
     tools: { list: (of) => toResult(() => holdfast.tools(of)) },
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     storedTokens: holdfast.liveTokens,
@@ -133,7 +134,7 @@ async function offerToOpen(other: ServerFile, context: CliContext): Promise<Comm
   await context.err.write(`A server for this home directory already runs at ${url} (process ${pid}).\n`)
   if (!(await askYesOrNo('Open its page in the browser?', context))) return failWith(alreadyRunning(other))
   const { run: openPage } = await import('./open.ts')
-  return openPage({ positionals: [], flags: {} }, context)
+  return openPage({ positionals: [], flags: { url: undefined, 'token-file': undefined } }, context)
 }
 
 /** Waits until the server that was started at the same moment has an address. */

@@ -25,8 +25,10 @@ const list: Work = async ({ positionals, flags }, context) => {
   if (positionals.length > 1) rejectUsage('skills list takes no name. Use skills show <name>.')
   const { session, workspace, json } = flags
   if (session === undefined) {
-    if (context.server) rejectUsage('With --url, name a session: skills --session <session> --url <url>.')
-    const { skills } = await (await openSkills(context)).list(workdirOf(context, workspace))
+    const workdir = workdirOf(context, workspace)
+    const skills = context.server
+      ? await (await import('../../sessions/remote.ts')).connectGiven(context.server).skills(workdir)
+      : (await (await openSkills(context)).list(workdir)).skills
     await print(skills, json, context)
     return undefined
   }

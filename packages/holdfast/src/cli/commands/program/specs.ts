@@ -4,6 +4,7 @@ import { ageNote, atServer, json, sessionNote, where } from '../../args/shared-f
 /** The commands for the program itself: keys, models and the server. */
 export const programSpecs = {
   auth: {
+    reads: true,
     about: 'add, remove or list the keys of providers',
     positionals: ['[login/logout/status]', '[provider]'],
     tooMany:
@@ -13,12 +14,13 @@ export const programSpecs = {
       'key-stdin': { about: 'login: read the key from standard input' },
       'no-check': { about: 'login: save the key without checking it' },
       check: { about: 'status: check each key with its provider' },
+      ...atServer,
       json,
     },
     notes: [
       '<provider> is a name such as anthropic; status lists them all. login without one asks for it, logout needs one, status takes none.',
       'login asks for the key without showing it, checks it with one free call and saves it to credentials.json in the config directory, readable by you alone. A key in the environment is used before one in the file.',
-      'status shows at most the last four characters of a key. A running server uses a new key at once.',
+      'status shows at most the last four characters of a key. A running server uses a new key at once. With --url, status lists the providers of a server.',
     ],
   },
   models: {
@@ -33,6 +35,7 @@ export const programSpecs = {
   },
   config: {
     about: 'list, read or change the settings of this user',
+    whyNoUrl: 'It reads and changes a file of this machine. Run it on the machine of the server.',
     positionals: ['[list/get/set/unset/edit/path]', '[key]', '[value]'],
     flags: { json },
     notes: [
@@ -43,6 +46,7 @@ export const programSpecs = {
   },
   completion: {
     about: 'print the completion script of a shell: bash, zsh or fish',
+    whyNoUrl: 'It needs no server.',
     positionals: ['<bash/zsh/fish>'],
     flags: {},
     notes: [
@@ -69,6 +73,7 @@ export const programSpecs = {
     ],
   },
   mcp: {
+    reads: true,
     about: 'list, add, remove, test or sign in to MCP servers',
     positionals: ['[action]', '[name]', '[command…]'],
     flags: {
@@ -78,10 +83,11 @@ export const programSpecs = {
       from: { value: 'file', about: 'add: all servers of this file of another program' },
       later: { about: 'add: start nothing now, and ask for its tools later' },
       port: { value: 'port', about: 'login: the port that the browser comes back to' },
+      ...atServer,
       json,
     },
     notes: [
-      'The actions are list, add, remove, test, login and logout.',
+      'The actions are list, add, remove, test, login and logout. Only list works with --url.',
       'add takes a URL, or a command after --: holdfast mcp add notes -- node /home/me/notes-server.mjs',
       'add starts the server once and asks what it offers, so that sessions know its tools and need not start it. --later leaves that to the first session that needs it.',
       'add --from takes over the servers of Claude Code, Cursor, VS Code, Gemini CLI or opencode: holdfast mcp add --from .vscode/mcp.json. It replaces one that you have only if you name it.',
@@ -202,16 +208,20 @@ export const programSpecs = {
   },
   login: {
     about: 'print a fresh login link of the running server',
-    flags: { qr: { about: 'print a code for a phone on the same network' }, json },
-    notes: ['The link works once, within ten minutes. The browser stays logged in for 30 days.'],
+    flags: { qr: { about: 'print a code for a phone on the same network' }, ...atServer, json },
+    notes: [
+      'The link works once, within ten minutes. The browser stays logged in for 30 days.',
+      'With --url it needs an admin token, and the login ends with that token.',
+    ],
   },
   open: {
     about: 'open the page of the running server in the browser',
-    flags: {},
+    flags: atServer,
     notes: ['BROWSER names the program to start; without it, the one of the system is used.'],
   },
   serve: {
     about: 'start the server and its page',
+    whyNoUrl: 'It is the server. --public-url names the address of a proxy in front.',
     flags: {
       host: { value: 'host', about: 'listen on this address (default: 127.0.0.1)' },
       port: { value: 'port', range: [0, 65_535], about: 'listen on this port (default: 4820; 0: any)' },

@@ -1,6 +1,6 @@
 import { limits } from '@holdfast/protocol/limits'
 import type { CommandSpec } from '../../args/command-spec.ts'
-import { ageNote, dryRun, json, listCursor, listLimit, sessionNote, store, where } from '../../args/shared-flags.ts'
+import { ageNote, dryRun, json, listCursor, listLimit, sessionNote, where } from '../../args/shared-flags.ts'
 import { tellCommands } from './tell-help.ts'
 
 const tellRows = Object.entries(tellCommands).map(
@@ -268,11 +268,11 @@ export const sessionSpecs = {
       name: { value: 'name', about: 'what to call the link in token list (default: link)' },
       expires: { value: 'age', isAge: true, about: 'end the link by itself after this time' },
       qr: { about: 'also print the link as a code for a phone' },
-      store,
+      ...where,
       json,
     },
     notes: [
-      'Needs a running server. The link is a viewer token for this session; holdfast token revoke ends it.',
+      'Needs a running server, of this home or at --url with an admin token. The link is a viewer token for this session; holdfast token revoke ends it.',
       ageNote,
       sessionNote,
     ],

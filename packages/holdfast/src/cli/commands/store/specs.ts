@@ -26,6 +26,8 @@ export const storeSpecs = {
   },
   import: {
     about: 'import sessions of other programs, or of another Holdfast',
+    whyNoUrl:
+      'It writes to a store of this machine. A server takes files at POST /v1/import, and its page by the button Import.',
     positionals: ['<file or directory>', '[more…]'],
     flags: {
       from: { value: 'program', choices: importFormats, about: 'read files of this program (default: auto)' },
@@ -43,6 +45,7 @@ export const storeSpecs = {
   },
   'mv-workspace': {
     about: 'move sessions to the new path of their folder',
+    whyNoUrl: 'It works on the files of a store. Run it on the machine of the server.',
     positionals: ['<from>', '<to>'],
     flags: { 'dry-run': dryRun, store, json },
     notes: [
@@ -59,6 +62,7 @@ export const storeSpecs = {
   },
   doctor: {
     about: 'check a store; with --repair, repair it',
+    whyNoUrl: 'It works on the files of a store. Run it on the machine of the server.',
     flags: { repair: { about: 'repair it; save the damaged parts first' }, store, json },
     notes: [
       'Without --repair nothing is changed. Prints a line for each finding.',
@@ -67,6 +71,7 @@ export const storeSpecs = {
   },
   backup: {
     about: 'copy the store, even while it is in use',
+    whyNoUrl: 'It works on the files of a store. Run it on the machine of the server.',
     positionals: ['<file or directory>'],
     flags: { store, json },
     notes: [
@@ -76,6 +81,7 @@ export const storeSpecs = {
   },
   migrate: {
     about: 'copy the store into another form and compare the two',
+    whyNoUrl: 'It works on the files of a store. Run it on the machine of the server.',
     flags: {
       to: { value: 'url', about: 'required: copy to sqlite:PATH, jsonl:DIR or postgres://…' },
       from: { value: 'url', about: 'copy this store (default: the one in use)' },

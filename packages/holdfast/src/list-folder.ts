@@ -1,0 +1,32 @@
+import type { Agents } from '@holdfast/core/ports'
+import {
+  type FolderLister,
+  type FolderServers,
+  type FoundSkill,
+  ok,
+  parseTrustFolder,
+  type Result,
+} from '@holdfast/protocol'
+import { resolveWorkdir } from './system/files/resolve-path.ts'
+
+type FolderDeps = {
+  readonly skills: { list(workdir: string): Promise<{ readonly skills: readonly FoundSkill[] }> }
+  readonly agents: Pick<Agents, 'list'>
+  readonly servers: { listForClients(workdir: string): Promise<FolderServers> }
+}
+
+/** Creates the lists of what counts in a folder. A folder is absolute: it must not depend on where a program was started. */
+export function createFolderLister({ skills, agents, servers }: FolderDeps): FolderLister {
+  const within =
+    <Value>(list: (workdir: string) => Promise<Value>) =>
+    async (given: string): Promise<Result<Value>> => {
+      const folder = parseTrustFolder(given)
+      const workdir = folder.ok ? await resolveWorkdir(folder.value) : folder
+      return workdir.ok ? ok(await list(workdir.value)) : workdir
+    }
+  return {
+    skills: within(async (workdir) => (await skills.list(workdir)).skills),
+    agents: within((workdir) => agents.list(workdir)),
+    servers: within((workdir) => servers.listForClients(workdir)),
+  }
+}

@@ -1,4 +1,4 @@
-import { ClientId, type SessionHandle, StepId, Trust } from '@holdfast/protocol'
+import { ClientId, messageOf, type SessionHandle, StepId, Trust } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
 import { createLiveView, type LiveView } from './live-view.ts'
@@ -194,6 +194,30 @@ describe('a live view', () => {
     )
     await until(live, () => ids(live).join() === '3,4,12,13')
     expect(fake.subscriptions).toHaveLength(1)
+    live.close()
+  })
+
+  it('shows an answer once if the snapshot after a line move has it before the stream brings it', async () => {
+    const { fake, live } = await open()
+    const step = StepId.parse(13)
+    const said = recorded(14, { type: 'text.said', turn: 1, step: 13, part: 0, provider: 'demo', text: 'Hello' })
+    const ended = recorded(15, { type: 'step.ended', turn: 1, step: 13, finish: 'stop', usage: null })
+    const messages = [said, ended].flatMap(({ record }) => messageOf(record, null) ?? [])
+    fake.setState(snapshot(15, { messages: [message(4), message(12), ...messages] }))
+    const shown: string[] = []
+    live.subscribe(() => shown.push(...live.live.map(({ text }) => text)))
+    fake.give(
+      recorded(11, {
+        ...{ type: 'line.moved', to: [{ from: 1, to: 4 }], turns: 1, messages: 2, tokens: 9, last: null },
+        ...{ checkpoint: null, name: null, keep: { name: 'branch-1', turns: 2, messages: 3 }, why: 'rewind' },
+      }),
+      record(12),
+      { type: 'delta', sessionId, step, part: 0, kind: 'text', index: 0, text: 'Hel' },
+      { type: 'draft', sessionId, step, index: 1, parts: [{ step, part: 0, kind: 'text', text: 'Hello' }] },
+      ...[said, ended, record(16)],
+    )
+    await until(live, () => live.seq === 16)
+    expect([ids(live), shown]).toEqual([[4, 12, 14, 15, 16], []])
     live.close()
   })
 

@@ -210,6 +210,19 @@ describe('live parts', () => {
     expect(live()).toEqual([])
   })
 
+  it('ignore fragments of what a snapshot has already', () => {
+    transcript.add(said(5, 'Hello'))
+    transcript.add(stepEnded(6))
+    transcript.add(record(8, { type: 'call.requested', turn: 0, step: 3, tool: 'look', args: {}, provider: 'demo' }))
+    const outcome = { type: 'ok' as const, output: { text: 'total 3' } }
+    transcript.add(record(9, { type: 'call.settled', call: 8, outcome, durationMs: 1 }))
+    const ahead = createTranscript(transcript.messages)
+    ahead.addLive(delta(0, 'Hello'))
+    ahead.addLive(delta(1, 'total 3', { part: 8, kind: 'output', call: 8 }))
+    ahead.addLive(draft(2, 'Hello'))
+    expect(ahead.live).toEqual([])
+  })
+
   it('raise the version at every change', () => {
     const before = transcript.version
     transcript.addLive(delta(0, 'x'))

@@ -7,7 +7,7 @@ import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from '../valu
 import { isOnLine } from '../value/line.ts'
 import type { CallFile, CallStatus, CallView, Message } from '../view/message.ts'
 import type { FrameOf } from './frame.ts'
-import { createLiveParts, type LivePart } from './live-parts.ts'
+import { createLiveParts, type LivePart, type LivePosition } from './live-parts.ts'
 
 /** Folds records into messages for every screen: terminal, page and `show --json`. */
 export interface Transcript {
@@ -30,6 +30,8 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
   const live = createLiveParts()
   let liveStep: number | null = null
   let liveIndex = -1
+  /** The last step whose answer is among the messages. Fragments of it that arrive later were sent before it ended. */
+  let endedStep = lastEndedStep(initial)
   let version = 0
   /** Whether new tool calls start collapsed. */
   let collapsesNew = isCollapsed
@@ -52,6 +54,14 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
     messages = messages.map((message) => (message.kind === 'tool_call' ? { ...message, collapsed } : message))
   }
 
+  /** Whether the messages have a streamed part already: they may come from a snapshot that is ahead of the stream. */
+  const isRecorded = ({ kind, step, call }: LivePosition): boolean => {
+    if (kind !== 'output') return step <= endedStep
+    const index = call === undefined ? undefined : indexes.get(call)
+    const message = index === undefined ? undefined : messages[index]
+    return message?.kind === 'tool_call' && message.call.result !== null
+  }
+
   return {
     get messages() {
       return messages
@@ -67,6 +77,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       version++
       const { event } = record
       live.drop(event)
+      if (event.type === 'step.ended') endedStep = event.step
       const message = messageOf(record, messages.at(-1)?.id ?? null)
       if (message) {
         indexes.set(message.id, messages.length)
@@ -127,18 +138,23 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
     addLive(frame) {
       version++
       if (frame.type === 'draft') {
-        live.replace(frame.parts)
+        live.replace(frame.parts.filter((part) => !isRecorded(part)))
         liveStep = frame.step
         liveIndex = frame.index
         return
       }
       if (frame.step === liveStep && frame.index <= liveIndex) return // the draft already holds it
+      if (isRecorded(frame)) return
       liveStep = frame.step
       liveIndex = frame.index
       live.add(frame, frame.text)
     },
   }
 }
+
+/** Returns the last step that has ended; -1 if there is none. Steps are numbered upwards. */
+const lastEndedStep = (messages: readonly Message[]): number =>
+  messages.findLast((message) => message.kind === 'usage')?.step ?? -1
 
 const statuses: Record<Outcome['type'], CallStatus> = {
   ok: 'complete',

@@ -58,20 +58,20 @@ describe('the history of a session on the page', () => {
     await transcript().getByRole('button', { name: 'Edit prompt' }).first().click()
     await page.getByRole('textbox', { name: 'Prompt' }).fill('count to 4')
     await page.getByRole('button', { name: 'Send again' }).click()
-    await answer(4).last().waitFor()
+    await answer(4).waitFor()
     await atRest()
     const pager = (number: number) => transcript().getByRole('group', { name: `Version ${number} of 2` })
     const before = { name: 'Previous version of this prompt' }
     const after = { name: 'Next version of this prompt' }
     await pager(2).getByRole('button', before).click()
-    await answer(3).last().waitFor()
+    await answer(3).waitFor()
     expect(await prompts()).toEqual(['count to 2', 'count to 3'])
     // The focus is on the pager of the version that came, on the way that is left.
     const focused = () => page.evaluate<string>('document.activeElement.ariaLabel')
     await expect.poll(focused).toBe(after.name)
     expect(await pager(1).getByRole('button', before).isDisabled()).toBe(true)
     await page.keyboard.press('Enter')
-    await answer(4).last().waitFor()
+    await answer(4).waitFor()
     await expect.poll(focused).toBe(before.name)
     expect(await prompts()).toEqual(['count to 4'])
     await page.reload()

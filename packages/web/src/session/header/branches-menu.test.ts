@@ -1,18 +1,19 @@
 import { Branch, type ListedBranch, type Message } from '@holdfast/protocol'
 import { aMessage } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
-import { partingsOf, type ShownBranch } from './branches-menu.tsx'
+import type { ReadBranch } from '../state/branches.ts'
+import { partingsOf } from './branches-menu.tsx'
 
 const user = (id: number, turn: number, parent: number | null) =>
   aMessage('user', { id, turn, parent, text: `prompt ${turn}` })
-const branch = (name: string, first: Message | null, turns = 5): ShownBranch => {
+const branch = (name: string, first: Message | null, turns = 5): ReadBranch => {
   const listed: ListedBranch = {
     ...Branch.parse({ name, turns, messages: 9, at: '2026-03-12T12:00:00.000Z' }),
     differsAt: first?.id ?? null,
   }
   return { ...listed, first, last: null }
 }
-const drawn = (branches: readonly ShownBranch[], known: readonly Message[] = []) =>
+const drawn = (branches: readonly ReadBranch[], known: readonly Message[] = []) =>
   partingsOf(branches, known).map(({ turn, branches }) => [turn, branches.map(({ name }) => name)])
 
 describe('branches on the line', () => {

@@ -1,19 +1,12 @@
-import {
-  escapeLine,
-  type Fault,
-  type ListedBranch,
-  type Message,
-  MessageId,
-  type SessionHandle,
-  type SessionView,
-} from '@holdfast/protocol'
-import { useEffect, useState } from 'react'
+import { escapeLine, type Fault, type Message, type SessionView } from '@holdfast/protocol'
+import { useState } from 'react'
 import { counted, relativeTime } from '../../text/format.ts'
 import { messageText } from '../../text/message-text.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { HeaderMenu } from '../../ui/popover.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { useNow } from '../../ui/use-now.ts'
+import { type ReadBranch, useBranches } from '../state/branches.ts'
 import { useSession, whyHistoryLocked } from '../state/session-context.ts'
 
 type BranchesMenuProps = { readonly view: SessionView; readonly turns: number; readonly messages: number }
@@ -25,7 +18,7 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
   const [refused, setRefused] = useState<Fault | null>(null)
   const [moving, setMoving] = useState<string | null>(null)
   const nowMs = useNow()
-  const { branches, fault } = useBranches(handle, view, isOpen)
+  const { branches, isCurrent, fault } = useBranches(handle, view, isOpen ? 'ends' : null)
   // A branch without messages is the start, which every rewind leads to.
   const count = view.branches.filter((branch) => branch.messages > 0).length
   if (count === 0) return null
@@ -41,7 +34,9 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
     showToast({ text: `You are on ${escapeLine(name)} now. What you left is saved as a branch.` })
   }
   const problem = refused ?? fault
-  const row = (branch: ShownBranch) => (
+  // Rows that go away under the focus would take it with them, so old rows are not drawn.
+  const isDrawn = isCurrent || moving !== null
+  const row = (branch: ReadBranch) => (
     <li key={branch.name}>
       <BranchRow branch={branch} nowMs={nowMs} hold={moving === null ? hold : 'Switching…'} onMove={move} />
     </li>
@@ -49,8 +44,8 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
   return (
     <HeaderMenu label={counted(count, 'branch', 'branches')} title="Branches" isOpen={isOpen} onOpen={setOpen}>
       <FaultNote fault={problem} />
-      {!branches && !problem && <p className="menu-word working">Loading</p>}
-      {isOpen && branches && (
+      {!isDrawn && !problem && <p className="menu-word working">Loading</p>}
+      {isOpen && isDrawn && (
         <ul className="tree" aria-label="Branches of this session">
           {partingsOf(
             branches.filter(({ messages }) => messages > 0),
@@ -77,7 +72,7 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
 }
 
 type BranchRowProps = {
-  readonly branch: ShownBranch
+  readonly branch: ReadBranch
   readonly nowMs: number
   /** Why switching is disabled, or null. */
   readonly hold: string | null
@@ -114,57 +109,12 @@ function turnText(turn: number | null, messages: readonly Message[]): string {
   return `After ${prompt ? `“${messageText(prompt)}”` : `turn ${turn}`}`
 }
 
-type ShownBranches = { readonly branches: readonly ShownBranch[] | null; readonly fault: Fault | null }
-
-const nothing: ShownBranches = { branches: null, fault: null }
-
-/** Loads the branches while the menu is open, again after each move. */
-function useBranches(
-  handle: SessionHandle,
-  { branches: kept, branch }: Pick<SessionView, 'branches' | 'branch'>,
-  isOn: boolean,
-): ShownBranches {
-  const [shown, setShown] = useState(nothing)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a move is what changes the answer
-  useEffect(() => {
-    if (!isOn) return
-    let isLeft = false
-    const load = async () => {
-      const listed = await handle.branches()
-      if (isLeft) return
-      if (!listed.ok) return setShown((before) => ({ ...before, fault: listed.fault }))
-      const branches = await Promise.all(listed.value.map((one) => withFirst(handle, one)))
-      if (!isLeft) setShown({ branches, fault: null })
-    }
-    load()
-    return () => {
-      isLeft = true
-    }
-  }, [handle, kept, branch, isOn])
-  return shown
-}
-
-async function withFirst(handle: SessionHandle, branch: ListedBranch): Promise<ShownBranch> {
-  const { name, differsAt } = branch
-  const end = await handle.page({ branch: name, limit: endLimit })
-  const last = (end.ok && end.value.messages.findLast(({ kind }) => kind === 'user')) || null
-  if (differsAt === null) return { ...branch, first: null, last }
-  const page = await handle.page({ branch: name, before: MessageId.parse(differsAt + 1), limit: 1 })
-  return { ...branch, first: (page.ok && page.value.messages.find(({ id }) => id === differsAt)) || null, last }
-}
-
-/** So many messages at the end of a branch usually have its last prompt. */
-const endLimit = 20
-
-/** A branch, its first message that is not on the current line, and its last prompt; null if there is none. */
-export type ShownBranch = ListedBranch & { readonly first: Message | null; readonly last: Message | null }
-
 /** The branches that diverge after `turn`, or before the first turn. */
-type Parting = { readonly turn: number | null; readonly branches: readonly ShownBranch[] }
+type Parting = { readonly turn: number | null; readonly branches: readonly ReadBranch[] }
 
 /** Groups branches by where they diverge. `known` are the loaded messages of the line. */
-export function partingsOf(branches: readonly ShownBranch[], known: readonly Message[]): readonly Parting[] {
-  const partings = new Map<number | null, ShownBranch[]>()
+export function partingsOf(branches: readonly ReadBranch[], known: readonly Message[]): readonly Parting[] {
+  const partings = new Map<number | null, ReadBranch[]>()
   for (const branch of branches) {
     const turn = lastSharedTurn(branch, known)
     partings.set(turn, [...(partings.get(turn) ?? []), branch])
@@ -175,7 +125,7 @@ export function partingsOf(branches: readonly ShownBranch[], known: readonly Mes
 }
 
 /** Returns the last turn that a branch shares with the line. */
-function lastSharedTurn({ differsAt, turns, first }: ShownBranch, known: readonly Message[]): number | null {
+function lastSharedTurn({ differsAt, turns, first }: ReadBranch, known: readonly Message[]): number | null {
   if (differsAt === null) return turns === 0 ? null : turns - 1 // the line continues it
   if (!first || first.parent === null) return null
   const shared = known.find(({ id }) => id === first.parent)

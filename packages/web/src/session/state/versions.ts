@@ -1,12 +1,6 @@
-import {
-  type BranchName,
-  type ListedBranch,
-  type Message,
-  MessageId,
-  type SessionHandle,
-  type SessionView,
-} from '@holdfast/protocol'
-import { createContext, useEffect, useState } from 'react'
+import type { BranchName, Message, MessageId, SessionHandle, SessionView } from '@holdfast/protocol'
+import { createContext, useMemo } from 'react'
+import { type ReadBranch, useBranches } from './branches.ts'
 
 /** One version of a prompt: the prompt of a branch that was sent in place of another. */
 export type Version = { readonly prompt: MessageId; readonly branch: BranchName }
@@ -14,9 +8,7 @@ export type Version = { readonly prompt: MessageId; readonly branch: BranchName 
 /** The other versions of a prompt, by the message before it; null for the first prompt. Oldest first. */
 export type Versions = ReadonlyMap<MessageId | null, readonly Version[]>
 
-const noVersions: Versions = new Map()
-
-export const VersionsContext = createContext<Versions>(noVersions)
+export const VersionsContext = createContext<Versions>(new Map())
 
 /** The place of a prompt among its versions, and the branches of its neighbours. */
 export type VersionPlace = {
@@ -37,53 +29,23 @@ export function placeAmong(versions: Versions, prompt: Pick<Message, 'id' | 'par
   }
 }
 
-/** A branch with its first message that is not on the current line. */
-type Begun = { readonly branch: ListedBranch; readonly first: Message | null }
-
 /** Groups branches by the message before their first own prompt. Of branches with the same prompt the latest is meant. */
-export function versionsOf(begun: readonly Begun[]): Versions {
+export function versionsOf(branches: readonly Pick<ReadBranch, 'name' | 'at' | 'first'>[]): Versions {
   const versions = new Map<MessageId | null, Version[]>()
-  for (const { branch, first } of [...begun].sort((left, right) => right.branch.at.localeCompare(left.branch.at))) {
+  for (const { name, first } of [...branches].sort((left, right) => right.at.localeCompare(left.at))) {
     if (first?.kind !== 'user') continue
     const known = versions.get(first.parent) ?? []
     if (known.some(({ prompt }) => prompt === first.id)) continue
     versions.set(
       first.parent,
-      [...known, { prompt: first.id, branch: branch.name }].sort((left, right) => left.prompt - right.prompt),
+      [...known, { prompt: first.id, branch: name }].sort((left, right) => left.prompt - right.prompt),
     )
   }
   return versions
 }
 
-/** Older branches are found in the menu of branches. */
-const branchesMax = 50
-
-/** Loads the versions of all prompts, again after each move in the history. */
-export function useVersions(handle: SessionHandle, { branches, branch }: SessionView, isOn: boolean): Versions {
-  const [versions, setVersions] = useState(noVersions)
-  const saved = branches.map(({ name, at }) => `${name} ${at}`).join('\n')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a move is what changes the answer
-  useEffect(() => {
-    if (!isOn || saved === '') return setVersions(noVersions)
-    let isLeft = false
-    const load = async () => {
-      const listed = await handle.branches()
-      if (!listed.ok) return // the menu of branches says why
-      const shown = listed.value.filter(({ differsAt }) => differsAt !== null).slice(-branchesMax)
-      const begun = await Promise.all(shown.map((one) => withFirst(handle, one)))
-      if (!isLeft) setVersions(versionsOf(begun))
-    }
-    void load()
-    return () => {
-      isLeft = true
-    }
-  }, [handle, saved, branch, isOn])
-  return versions
-}
-
-async function withFirst(handle: SessionHandle, branch: ListedBranch): Promise<Begun> {
-  const { name, differsAt } = branch
-  if (differsAt === null) return { branch, first: null }
-  const page = await handle.page({ branch: name, before: MessageId.parse(differsAt + 1), limit: 1 })
-  return { branch, first: (page.ok && page.value.messages.find(({ id }) => id === differsAt)) || null }
+/** Returns the versions of all prompts, again after each move in the history. */
+export function useVersions(handle: SessionHandle, view: SessionView, isOn: boolean): Versions {
+  const { branches } = useBranches(handle, view, isOn ? 'beginnings' : null)
+  return useMemo(() => versionsOf(branches), [branches])
 }

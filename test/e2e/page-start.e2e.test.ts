@@ -14,6 +14,8 @@ describe('starting a session on the page', () => {
       await page.goto(server.url)
       const steps = page.getByRole('list', { name: 'First steps' }).getByRole('listitem')
       await expect.poll(() => steps.count()).toBe(3)
+      await expect.poll(() => page.getByRole('combobox', { name: 'Folder' }).inputValue()).toBe(process.cwd())
+      expect(await steps.nth(1).textContent()).toContain(process.cwd())
       expect(await steps.nth(0).textContent()).toMatch(/Demo, built in is used by default.*needs no key.*Add a key/)
       expect(await findAxeProblems(page)).toEqual([])
     }

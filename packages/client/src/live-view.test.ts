@@ -200,7 +200,7 @@ describe('a live view', () => {
   it('shows an answer once if the snapshot after a line move has it before the stream brings it', async () => {
     const { fake, live } = await open()
     const step = StepId.parse(13)
-    const said = recorded(14, { type: 'text.said', turn: 1, step: 13, part: 0, provider: 'demo', text: 'Hello' })
+    const said = recorded(14, { type: 'text.said', turn: 1, step: 13, provider: 'demo', text: 'Hello' })
     const ended = recorded(15, { type: 'step.ended', turn: 1, step: 13, finish: 'stop', usage: null })
     const messages = [said, ended].flatMap(({ record }) => messageOf(record, null) ?? [])
     fake.setState(snapshot(15, { messages: [message(4), message(12), ...messages] }))

@@ -8,7 +8,7 @@ import { App } from './app.tsx'
 import { guardDrops } from './draft-files/guard-drops.ts'
 import { openServerOnScreen, ServerContext } from './models/server-context.ts'
 import { createLogin } from './screens/login.ts'
-import { openScreens, restWhenHidden } from './screens/screens.ts'
+import { openScreens, pauseWhenHidden } from './screens/screens.ts'
 import { alone, ScreensContext } from './screens/use-screens.ts'
 import { sharedPath } from './shared-page.tsx'
 import { openStreamFetch } from './stream/open-stream-fetch.ts'
@@ -26,7 +26,7 @@ const login = createLogin(isShared ? send : openStreamFetch(send))
 const holdfast = connectHoldfast(location.origin, undefined, { sharedStream: !isShared, fetch: login.fetch })
 const server = openServerOnScreen(holdfast)
 const screens = isShared ? alone : openScreens(holdfast.handles)
-if (isShared) restWhenHidden(holdfast.handles)
+if (isShared) pauseWhenHidden(holdfast.handles)
 
 guardDrops()
 createRoot(root).render(

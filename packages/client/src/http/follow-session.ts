@@ -39,18 +39,18 @@ type Followed = {
 export async function* followAlone(wire: Http, followed: Followed): AsyncGenerator<Frame, Fault | null> {
   const { id, who, cursor, signal, onConnection } = followed
   for (;;) {
-    await wire.gate.awake(signal)
-    const rest = wire.gate.begins
+    await wire.gate.resumed(signal)
+    const pause = wire.gate.begins
     const last = yield* followStream(wire, {
       ...{ decode: decodeFrames, take: cursor.take, onConnection },
-      signal: signal ? AbortSignal.any([signal, rest]) : rest,
+      signal: signal ? AbortSignal.any([signal, pause]) : pause,
       path: () => {
         const { client: attachment, role, children } = who
         const query = queryOf({ after: cursor.after, attachment, role, children: children || undefined })
         return `/v1/sessions/${id}/events${query}`
       },
     })
-    if (!rest.aborted || signal?.aborted || last !== null) return last
+    if (!pause.aborted || signal?.aborted || last !== null) return last
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Result,
   refuse,
 } from '@holdfast/protocol'
-import { createRestGate, type RestGate } from './rest-gate.ts'
+import { createPauseGate, type PauseGate } from './pause-gate.ts'
 import type { SharedStream } from './shared-stream.ts'
 
 /** Time and randomness, replaceable in tests. */
@@ -38,8 +38,8 @@ export interface Http {
   readonly pace: Pace
   /** The connection that carries all streams of this client; without one, each stream has a connection of its own. */
   readonly shared?: SharedStream | undefined
-  /** Lets the streams with a connection of their own rest. */
-  readonly gate: RestGate
+  /** Pauses the streams with a connection of their own. */
+  readonly gate: PauseGate
   /** Returns the body of the answer as JSON. */
   json(path: string, ask?: Ask): Promise<Result<unknown>>
   stream(path: string, ask?: Ask): Promise<Result<ReadableStream<Uint8Array>>>
@@ -80,7 +80,7 @@ export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
 
   return {
     pace,
-    gate: createRestGate(),
+    gate: createPauseGate(),
 
     async json(path, ask = {}) {
       const response = await send(path, ask)

@@ -110,7 +110,7 @@ describe('a shared stream', () => {
     sessions()
   })
 
-  it('rests with its seats kept, and continues from the cursor; kept news still come', async () => {
+  it('pauses with its seats kept, and continues from the cursor; kept news still come', async () => {
     const server = createStreamServer()
     const left = new AbortController()
     const states: Connection['state'][] = []
@@ -131,7 +131,7 @@ describe('a shared stream', () => {
     server.connections[0]?.send(snapshot(1), record(2))
     await expect.poll(() => seen.length).toBe(2)
 
-    await server.shared.rest(true)
+    await server.shared.pause(true)
     expect(server.posts[1]).toBe(`sessions/${one}/attachments {"attachment":"tab-1","keptMs":86400000}`)
     await server.until(() => server.posts.length === 3)
     expect(server.posts[2]).toContain('/unfollow')
@@ -140,10 +140,10 @@ describe('a shared stream', () => {
     await expect.poll(() => news).toEqual(['session.changed'])
     expect([states.at(-1), server.connections[0]?.signal.aborted]).toEqual(['live', false])
 
-    await server.shared.rest(false)
+    await server.shared.pause(false)
     expect(server.connections[0]?.signal.aborted).toBe(true)
     expect(server.posts).toHaveLength(3) // the seat is kept once
-    server.shared.wake()
+    server.shared.resume()
     await server.until(() => server.posts.length === 4)
     expect(server.posts[3]).toContain('"after":2')
     server.connections[1]?.send(record(3))
@@ -164,7 +164,7 @@ describe('a shared stream', () => {
     await server.until(() => server.posts.length === 1)
     server.shared.leave()
     expect(server.posts).toHaveLength(1) // a stream that ends gives up its attachment by itself
-    await server.shared.rest(false)
+    await server.shared.pause(false)
     server.shared.leave()
     server.shared.leave()
     const left1 = () => server.posts.filter((post) => post === `sessions/${one}/attachments/tab-1 `)

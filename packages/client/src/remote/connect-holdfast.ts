@@ -66,7 +66,7 @@ export interface RemoteHoldfast extends HoldfastMethods {
   access(): Promise<Access>
   /** Exchanges a token for the cookie of this page. Only a page of the server can use the cookie. Refused: unauthorized. */
   logIn(token: string): Promise<Access>
-  /** Completes the absolute path of a folder on the server, to work in. Refused: bad_workdir. */
+  /** Completes the absolute path of a folder on the server, to work in; an empty text gives its own. Refused: bad_workdir. */
   completeFolder(text: string): Promise<FoundPaths>
   /** Completes a path of the working directory of a session, for a mention; the best first. Refused: workdir_needed. */
   completePath(session: string, text: string): Promise<FoundPaths>

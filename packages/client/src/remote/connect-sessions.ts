@@ -57,13 +57,13 @@ export interface RemoteSessions extends Sessions {
   /** Reconnects automatically; load the list again to see what was missed. */
   subscribe(options?: FollowNewsOptions): AsyncIterable<SessionNews>
   /**
-   * Leaves the sessions that are followed, until `wake`. With `keepNews` the news still come. Attachments of a shared
+   * Leaves the sessions that are followed, until `resume`. With `keepNews` the news still come. Attachments of a shared
    * connection are kept for a day.
    */
-  rest(options?: { readonly keepNews?: boolean | undefined }): Promise<void>
+  pause(options?: { readonly keepNews?: boolean | undefined }): Promise<void>
   /** Follows them again, each from its cursor. */
-  wake(): void
-  /** Gives up the attachments that `rest` kept. For a page that closes: the requests outlive it. */
+  resume(): void
+  /** Gives up the attachments that `pause` kept. For a page that closes: the requests outlive it. */
   leave(): void
   /** Connects the shared connection again at once, if it waits for its next try. */
   reconnect(): void
@@ -145,13 +145,13 @@ export function createRemoteSessions(wire: Http): RemoteSessions {
     refreshCredentials: () => readModels(wire, '/v1/credentials/refresh', { method: 'POST' }),
 
     subscribe: (options) => followNews(wire, options),
-    async rest({ keepNews = false } = {}) {
-      wire.gate.rest()
-      await wire.shared?.rest(keepNews)
+    async pause({ keepNews = false } = {}) {
+      wire.gate.pause()
+      await wire.shared?.pause(keepNews)
     },
-    wake() {
-      wire.gate.wake()
-      wire.shared?.wake()
+    resume() {
+      wire.gate.resume()
+      wire.shared?.resume()
     },
     leave: () => wire.shared?.leave(),
     reconnect: () => wire.shared?.retry(),

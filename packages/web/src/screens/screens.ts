@@ -2,7 +2,7 @@ import type { Connection, RemoteSessions } from '@holdfast/client'
 import { fault, HoldfastError, type SessionNews } from '@holdfast/protocol'
 import { drawFavicon } from './favicon.ts'
 import { notifyWaiting } from './notify.ts'
-import { createTabRest } from './tab-rest.ts'
+import { createTabPause } from './pause-hidden-tab.ts'
 import { addToWaiting, newlyWaiting, topWaiting, type Waiting, waitingOf } from './waiting.ts'
 
 /** What all screens of this tab share: its connection, the news, and which sessions wait. */
@@ -98,33 +98,33 @@ export function openScreens(sessions: RemoteSessions): Screens {
     }
   }
 
-  const rest = openTabRest(sessions, channel, () => isHolder)
+  const pause = openTabPause(sessions, channel, () => isHolder)
   const onVisibility = () => {
-    rest.onVisibility()
+    pause.onVisibility()
     leaveSeen()
     if (!document.hidden) leaveSeen = holdLock(seenLock, 'shared')
   }
   channel.addEventListener('message', ({ data }: MessageEvent<Said>) => {
-    if (data.type === 'shown') rest.onOtherShown()
-    else if (rest.isResting()) setWaiting(data.waiting)
+    if (data.type === 'shown') pause.onOtherShown()
+    else if (pause.isPaused()) setWaiting(data.waiting)
   })
   document.addEventListener('visibilitychange', onVisibility)
-  if (document.hidden) rest.startHidden()
+  if (document.hidden) pause.startHidden()
   else onVisibility()
   void followNews()
   holdLock(holderLock, 'exclusive', () => {
     isHolder = true
-    rest.onHolder()
+    pause.onHolder()
     say({ type: 'waiting', waiting: state.waiting })
   })
   return state
 }
 
-/** Lets the streams of this tab rest while nobody sees it. A closed tab keeps no seat. */
-function openTabRest(sessions: RemoteSessions, channel: BroadcastChannel, isHolder: () => boolean) {
+/** Pauses the streams of this tab while nobody sees it. A closed tab keeps no seat. */
+function openTabPause(sessions: RemoteSessions, channel: BroadcastChannel, isHolder: () => boolean) {
   addEventListener('pagehide', sessions.leave)
   const shown: Said = { type: 'shown' }
-  return createTabRest({
+  return createTabPause({
     ...{ sessions, isHolder },
     isHidden: () => document.hidden,
     after(ms, work) {
@@ -135,14 +135,14 @@ function openTabRest(sessions: RemoteSessions, channel: BroadcastChannel, isHold
   })
 }
 
-/** Lets the tab of a share link rest while nobody sees it. It has no news. */
-export function restWhenHidden(sessions: RemoteSessions): void {
+/** Pauses the tab of a share link while nobody sees it. It has no news. */
+export function pauseWhenHidden(sessions: RemoteSessions): void {
   const channel = new BroadcastChannel(channelName)
-  const rest = openTabRest(sessions, channel, () => false)
-  channel.addEventListener('message', ({ data }: MessageEvent<Said>) => data.type === 'shown' && rest.onOtherShown())
-  document.addEventListener('visibilitychange', rest.onVisibility)
-  if (document.hidden) rest.startHidden()
-  else rest.onVisibility()
+  const pause = openTabPause(sessions, channel, () => false)
+  channel.addEventListener('message', ({ data }: MessageEvent<Said>) => data.type === 'shown' && pause.onOtherShown())
+  document.addEventListener('visibilitychange', pause.onVisibility)
+  if (document.hidden) pause.startHidden()
+  else pause.onVisibility()
 }
 
 /** Holds a lock of this browser until the returned function is called. Without locks, as on plain HTTP, it does nothing. */

@@ -29,14 +29,34 @@ export function useRecentFolders(sessions: Sessions): readonly string[] | null {
   return folders
 }
 
+/** Returns the folder that a session gets if it names none; null until it is known, and where this login may not ask. */
+export function useServerFolder(isWanted: boolean): string | null {
+  const { holdfast } = useServer()
+  const [folder, setFolder] = useState<string | null>(null)
+  useEffect(() => {
+    if (!isWanted) return
+    let isLeft = false
+    void attempt(() => holdfast.completeFolder('')).then((answer) => {
+      const path = answer.ok ? answer.value.paths[0]?.path : undefined
+      if (!isLeft && path !== undefined) setFolder(withoutSlash(path))
+    })
+    return () => {
+      isLeft = true
+    }
+  }, [holdfast, isWanted])
+  return folder
+}
+
 const suggestionsMax = 12
 
 /** Returns whether a text may be the beginning of an absolute path, on any system. */
 export const isPathBegun = (text: string): boolean => /^(\/|[A-Za-z]:[\\/])/.test(text)
 
+/** Returns a path without slashes at its end; the root stays. */
+const withoutSlash = (path: string): string => path.replace(/(?<=.)[\\/]+$/, '')
+
 /** Returns whether two texts name the same folder: one may end in a slash. */
-export const isSameFolder = (one: string, other: string): boolean =>
-  one.replace(/(?<=.)[\\/]+$/, '') === other.trim().replace(/(?<=.)[\\/]+$/, '')
+export const isSameFolder = (one: string, other: string): boolean => withoutSlash(one) === withoutSlash(other.trim())
 
 /** Returns what to offer for a typed folder: recent ones that have the text in them, then folders on the disk of the server. */
 export function useFolderSuggestions(typed: string, recent: readonly string[]): readonly string[] {

@@ -11,7 +11,7 @@ import { MessageBox } from '../ui/message-box.tsx'
 import { goTo } from '../ui/route.ts'
 import { FirstRun } from './first-run.tsx'
 import { FolderField } from './folder-field.tsx'
-import { useRecentFolders } from './recent-folders.ts'
+import { useRecentFolders, useServerFolder } from './recent-folders.ts'
 import { firstWish, StartOptions, type StartWish } from './start-options.tsx'
 import { startSession } from './start-session.ts'
 
@@ -38,7 +38,8 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
   const [wish, setWish] = useState<StartWish>(firstWish)
   const [isStarting, setStarting] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
-  const workdir = chosen ?? recent?.[0] ?? ''
+  const serverFolder = useServerFolder(recent?.length === 0)
+  const workdir = chosen ?? recent?.[0] ?? serverFolder ?? ''
   const isSending = draftFiles.files.some(({ state }) => state.at === 'sending')
   const isOff = isStarting || isLost || isSending
 

@@ -57,7 +57,7 @@ type Typed = { readonly text: string; readonly limit: number }
 export type PathCompleter = {
   /** Returns files and folders of the workdir of a session. Refused: workdir_needed. */
   inSession(handle: LocalSession, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
-  /** Returns folders below an absolute path. Refused: bad_workdir. */
+  /** Returns folders below an absolute path; for an empty text the folder of the server. Refused: bad_workdir. */
   folders(typed: Typed): Promise<Result<FoundPaths>>
 }
 

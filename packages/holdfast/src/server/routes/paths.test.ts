@@ -27,6 +27,9 @@ it('paths are completed for drivers: in the workdir of a session under its rules
   const folders = await test.call(`/v1/folders?text=${encodeURIComponent(join(folder, 'wo'))}`)
   expect(await folders.json()).toEqual({ paths: [{ path: `${workdir}/`, type: 'folder' }], isCut: false })
 
+  const own = await test.call('/v1/folders')
+  expect(await own.json()).toEqual({ paths: [{ path: join(process.cwd(), '/'), type: 'folder' }], isCut: false })
+
   expect(await codeOf(await test.call('/v1/folders?text=work'))).toBe('bad_workdir')
   expect(await codeOf(await test.call('/v1/folders?text=/nowhere/at/all/'))).toBe('bad_workdir')
   expect((await test.call(`/v1/sessions/${id}/complete?text=${'x'.repeat(1001)}`)).status).toBe(400)

@@ -25,13 +25,13 @@ const completeInSession = defineRoute({
 
 const completeFolders = defineRoute({
   on: 'GET /v1/folders',
-  summary: 'Complete the absolute path of a folder to work in',
-  query: z.strictObject({ ...typed, text: typed.text.min(1) }),
+  summary: 'Complete the absolute path of a folder to work in; without a text, return the folder of the server',
+  query: z.strictObject({ ...typed, text: typed.text.default('') }),
   answers: answersJson(FoundPaths),
   refuses: ['not_found', 'bad_workdir', 'bad_config'],
   async handle({ input }, { paths }) {
     const { text, limit = limitDefault } = input.query
-    if (isAbsolute(text)) return paths.folders({ text, limit })
+    if (text === '' || isAbsolute(text)) return paths.folders({ text, limit })
     return refuse(fault('bad_workdir', 'text must be the beginning of an absolute path on the server.', { text }))
   },
 })

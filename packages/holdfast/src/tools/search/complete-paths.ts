@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { ToolContext } from '@holdfast/core/ports'
 import { type FoundPath, type FoundPaths, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { listOwnPaths } from '../../system/files/own-paths.ts'
-import { isInside } from '../../system/files/resolve-path.ts'
+import { isInside, resolveWorkdir } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { noReadRules } from '../define/read-rules.ts'
 import { compareText } from './find.ts'
@@ -67,8 +67,15 @@ export function createCompletePaths(deps: SearchDeps) {
       return ok(answer(first.end(), first.count > limit || ended.type !== 'exited'))
     },
 
-    /** Returns folders for a person who chooses one to work in. The text is an absolute path. Links are left out. */
+    /**
+     * Returns folders for a person who chooses one to work in. The text is an absolute path. Links are left out. Without a
+     * text it is the folder of a session that names none.
+     */
     async folders({ text, limit }: Omit<CompleteOptions, 'signal'>): Promise<Result<FoundPaths>> {
+      if (text === '') {
+        const here = await resolveWorkdir('.')
+        return here.ok ? ok({ paths: [{ path: join(here.value, '/'), type: 'folder' }], isCut: false }) : here
+      }
       const parent = text.endsWith('/') ? text : dirname(text)
       const prefix = text.endsWith('/') ? '' : basename(text)
       const denied = await readRules.deniedTest('list_directory', { workdir: parent })

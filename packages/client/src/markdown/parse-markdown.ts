@@ -2,13 +2,14 @@ import type { Token, TokensList } from 'marked'
 import type { Block } from './blocks.ts'
 import { BoundedLexer, plainTokens } from './bounded-lexer.ts'
 import type { FootnoteToken } from './extensions.ts'
+import { createPieceSplitter } from './pieces.ts'
 import { createConverter } from './to-blocks.ts'
 
 export type { Block, Cell, Footnote, Inline, Item } from './blocks.ts'
 export { createPieceSplitter, type PieceSizes } from './pieces.ts'
 export { safeHref } from './to-blocks.ts'
 
-/** A longer text, without its code blocks, is shown as it is. Screens that show longer ones parse them in pieces. */
+/** A longer text, without its code blocks, is parsed in pieces. One that cannot be divided is shown as it is. */
 const proseCharsMax = 100_000
 /** The work on a quote, list or item grows with the square of its lines. A text with a longer one is shown as it is. */
 const quoteLinesMax = 2000
@@ -16,7 +17,11 @@ const listItemsMax = 5000
 const itemLinesMax = 1000
 
 /** Parses markdown. Any text is valid: raw HTML is shown as text, and an open code fence runs to the end. */
-export const parseMarkdown = (text: string): readonly Block[] => parseWhole(withLineFeeds(text), nothingParsed).blocks
+export function parseMarkdown(text: string): readonly Block[] {
+  const source = withLineFeeds(text)
+  const pieces = isLong(source) ? createPieceSplitter()(source) : [source]
+  return pieces.flatMap((piece) => parseWhole(piece, nothingParsed).blocks)
+}
 
 /**
  * Creates a parser for one growing text. It parses only the end again: a block can no longer change once a blank line
@@ -39,11 +44,37 @@ export type SettlingBlocks = {
 
 /** Creates the same parser for a screen that cannot take back what it has printed. */
 export function createSettlingParser(): (text: string) => SettlingBlocks {
-  let settled: Settled = nothingSettled
-  let whole: Parsed = nothingParsed
+  const split = createPieceSplitter()
+  const parsers: ReturnType<typeof createPieceParser>[] = []
   return (text) => {
     const source = withLineFeeds(text)
-    const canSettle = !isTooLarge(source) && !source.includes(']:')
+    const pieces = isLong(source) ? split(source) : [source]
+    const parsed = pieces.map((piece, index) => {
+      const parse = parsers[index] ?? createPieceParser()
+      parsers[index] = parse
+      return parse(piece)
+    })
+    const [last = nothingSettling, ...before] = parsed.toReversed()
+    if (before.length === 0) return last
+    const blocks = parsed.flatMap((one) => one.blocks)
+    // A definition may still change what refers to it, in any piece.
+    if (hasDefinition(source)) return { blocks, settled: 0, settledText: '' }
+    const settledText = pieces.slice(0, -1).join('') + last.settledText
+    return { blocks, settled: blocks.length - last.blocks.length + last.settled, settledText }
+  }
+}
+
+const nothingSettling: SettlingBlocks = { blocks: [], settled: 0, settledText: '' }
+
+const hasDefinition = (source: string): boolean => source.includes(']:')
+
+/** Creates the parser of one piece of a growing text. */
+function createPieceParser(): (source: string) => SettlingBlocks {
+  let settled: Settled = nothingSettled
+  let whole: Parsed = nothingParsed
+  let parsed: { readonly source: string; readonly result: SettlingBlocks } | null = null
+  const parse = (source: string): SettlingBlocks => {
+    const canSettle = !isTooLarge(source) && !hasDefinition(source)
     if (!canSettle || !source.startsWith(settled.text)) settled = nothingSettled
     if (!canSettle) {
       whole = parseWhole(source, whole)
@@ -54,6 +85,10 @@ export function createSettlingParser(): (text: string) => SettlingBlocks {
     settled = settle(settled, tokens.slice(0, tokens.length - open.length))
     const blocks = [...settled.blocks, ...open.flatMap(createConverter([]).toBlocks)]
     return { blocks, settled: settled.blocks.length, settledText: settled.text }
+  }
+  return (source) => {
+    if (parsed?.source !== source) parsed = { source, result: parse(source) }
+    return parsed.result
   }
 }
 
@@ -122,10 +157,14 @@ const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n')
 const lex = (source: string): Token[] & { readonly links?: TokensList['links'] } =>
   isTooLarge(source) ? plainTokens(source, []) : new BoundedLexer().lex(source)
 
+const proseOf = (source: string): string => source.replace(/^(```|~~~).*\n[\s\S]*?^\1/gm, '')
+
+const isLong = (source: string): boolean => source.length > proseCharsMax && proseOf(source).length > proseCharsMax
+
 /** Returns whether a text, or one quote or list in it, is too large to parse in bounded time. */
 function isTooLarge(source: string): boolean {
   if (source.length < 2 * quoteLinesMax) return false
-  const prose = source.replace(/^(```|~~~).*\n[\s\S]*?^\1/gm, '')
+  const prose = proseOf(source)
   if (prose.length > proseCharsMax) return true
   // A quote or list ends at a blank line before a line that is neither indented nor marked.
   return prose.split(/\n[ \t]*\n(?=[^\s>*+\-\d])/).some((part) => {

@@ -89,4 +89,10 @@ describe('a session as HTML', () => {
     expect(drawn('[x](https://a.test/?a&b)')).toContain('<a href="https://a.test/?a&amp;b" rel=')
     expect(drawn('[x](javascript:alert(1))')).not.toContain('<a ')
   })
+  it('draws markdown of any length', () => {
+    const text = Array.from({ length: 5000 }, (_, index) => `# Part ${index}\n\nSome **words** here.\n\n`).join('')
+    const drawn = message(aMessage('assistant', { text }))
+    expect([text.length > 150_000, drawn.split('<h3>').length - 1]).toEqual([true, 5000])
+    expect(drawn).toContain('<h3>Part 4999</h3><div class="text">Some <strong>words</strong> here.</div>')
+  })
 })

@@ -18,6 +18,16 @@ it('prints blocks once they are final, and the rest at the end', () => {
   expect(printer.add('next') + printer.end()).toBe('next\n')
 })
 
+it('formats an answer of any length, and prints each of its blocks once', () => {
+  const printer = createPlain(40)
+  const parts = Array.from({ length: 4000 }, (_, index) => `# Part ${index}\n\nSome **words** here.\n\n`)
+  const chunks = Array.from({ length: 40 }, (_, index) => parts.slice(index * 100, (index + 1) * 100).join(''))
+  const shown = chunks.map(printer.add).join('') + printer.end()
+  expect(chunks.join('').length).toBeGreaterThan(120_000)
+  expect(shown.match(/\u001b\[1mPart \d+\u001b/g)).toEqual(parts.map((_, index) => `\u001b[1mPart ${index}\u001b`))
+  expect(shown).not.toContain('**')
+})
+
 it('wraps at words to the width of the terminal, and shows control characters as text', () => {
   const printer = createPlain(20)
   const shown = printer.add(`${'word '.repeat(10)}\u001b[2J`) + printer.end()

@@ -28,6 +28,7 @@ it('says at once what a rule about a path does not cover', async () => {
   expect(added.stderr).toMatch(
     /^Added rule .*\nIt covers tools that name a path, .* It does not cover shell commands: /,
   )
+  expect((await permissions()).stderr).toMatch(/^A rule about a path does not cover shell commands: /)
 })
 
 it('refuses a rule that would allow everything, an unknown id and wrong usage', async () => {

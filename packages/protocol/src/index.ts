@@ -19,7 +19,7 @@ export {
   type PermissionRules,
   parseRuleId,
 } from './access/permissions.ts'
-export { coverageText, isPathPattern, isPathRule, literalPath } from './access/rule-coverage.ts'
+export { coverageText, isPathPattern, isPathRule, listCoverageText, literalPath } from './access/rule-coverage.ts'
 export * from './access/spending.ts'
 export * from './access/tokens.ts'
 export { BackgroundShell, noSuchShell } from './api/background-shell.ts'

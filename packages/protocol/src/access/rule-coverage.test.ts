@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Permission } from '../value/settings.ts'
-import { coverageText } from './rule-coverage.ts'
+import { coverageText, listCoverageText } from './rule-coverage.ts'
 
 const covers = (verdict: Permission['verdict'], tool: string, pattern?: string) =>
   coverageText({ verdict, tool, ...(pattern !== undefined && { pattern }) })
@@ -13,13 +13,23 @@ it('says that a rule about a path does not cover commands, and where it is hidde
   expect(covers('deny', '*', '*.pem')).not.toContain('hidden')
   expect(covers('deny', 'write_file', 'src/a.ts')).not.toContain('hidden')
   expect(covers('ask', 'read_file', 'notes')).toContain('does not cover shell commands')
+  for (const name of ['id_rsa', 'secrets.txt', 'keys'])
+    expect(covers('deny', '*', name)).toContain('does not cover shell commands')
   expect(covers('deny', 'shell', '.env')).toContain('words of a command, not a path')
 })
 
 it('says nothing of rules that cover what they name', () => {
   expect([
-    ...[covers('allow', '*', 'src/**'), covers('deny', 'shell', 'rm *'), covers('deny', '*', 'rm')],
+    ...[covers('allow', '*', 'src/**'), covers('deny', 'shell', 'rm *'), covers('deny', '*', 'rm *')],
     ...[covers('deny', 'fetch_url', 'https://*'), covers('deny', 'read_file'), covers('allow', 'shell', 'git status')],
     ...[covers('deny', 'skill', 'release'), covers('deny', 'mcp__files__read', '/etc/**')],
   ]).toEqual(Array(8).fill(null))
+})
+
+it('says the same below a list that has such a rule', () => {
+  const shell: Permission = { verdict: 'deny', tool: 'shell', pattern: '.env' }
+  expect(listCoverageText([shell])).toBeNull()
+  expect(listCoverageText([shell, { verdict: 'deny', tool: '*', pattern: '.env' }])).toMatch(
+    /^A rule about a path does not cover shell commands: /,
+  )
 })

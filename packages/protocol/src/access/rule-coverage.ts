@@ -1,6 +1,6 @@
 import type { Permission } from '../value/settings.ts'
 
-/** Whether a pattern is that of a path: no command is called like this. */
+/** Whether a pattern can only be that of a path: no command is called like this. */
 export const isPathPattern = (pattern: string): boolean => /^\S*\/\S*$|^\.\S+$|^\*\S*\.\S+$/.test(pattern)
 
 /** The tools whose patterns are paths. */
@@ -9,9 +9,9 @@ const fileTools: ReadonlySet<string> = new Set([
   ...['list_directory', 'find', 'grep', 'git_diff', 'git_log', 'git_stage'],
 ])
 
-/** Whether a rule is about paths: of file tools every pattern is one. */
+/** Whether a rule is about paths: of file tools every pattern is one, and so it is for them in a rule for all tools. */
 export const isPathRule = ({ tool, pattern, exact }: Permission): boolean =>
-  pattern !== undefined && !exact && (fileTools.has(tool) || (tool === '*' && isPathPattern(pattern)))
+  pattern !== undefined && !exact && (fileTools.has(tool) || tool === '*')
 
 /** Returns the path of a pattern that names one file or a whole folder (`secrets/**`); null for any other pattern. */
 export function literalPath(pattern: string): string | null {
@@ -19,15 +19,24 @@ export function literalPath(pattern: string): string | null {
   return /[*?[\]{}()!]/.test(path) ? null : path
 }
 
+const notShell = 'does not cover shell commands'
+
 /** Says what a rule does not cover, though it looks as if it did; null if there is nothing to say. */
 export function coverageText(rule: Permission): string | null {
   const { tool, pattern = '', verdict } = rule
   if (tool === 'shell' && !rule.exact && isPathPattern(pattern) && verdict !== 'allow')
     return 'A pattern for shell is the words of a command, not a path. To deny a path, use the tool * instead.'
-  if (!isPathRule(rule) || verdict === 'allow') return null
-  const covered = 'It covers tools that name a path, such as read_file and edit_file. It does not cover shell commands'
+  const isCommand = tool === '*' && /\s/.test(pattern) // several words: most likely those of a command
+  if (!isPathRule(rule) || isCommand || verdict === 'allow') return null
+  const covered = `It covers tools that name a path, such as read_file and edit_file. It ${notShell}`
   if (verdict === 'ask') return `${covered}: they can read and change the file.`
   const hidden = literalPath(pattern) !== null && (tool === '*' || tool === 'read_file')
   const sandbox = hidden ? 'In the sandbox it is hidden from commands. Without the sandbox' : 'Otherwise'
   return `${covered}: one that names such a path is asked about. ${sandbox} a command that you allow can reach it in other ways.`
 }
+
+/** Says below a list of rules what those about paths do not cover; null if it has none. */
+export const listCoverageText = (rules: readonly Permission[]): string | null =>
+  rules.some((rule) => coverageText(rule)?.includes(notShell))
+    ? `A rule about a path ${notShell}: one that names a denied path is asked about, and can reach it in other ways.`
+    : null

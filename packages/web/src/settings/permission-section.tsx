@@ -1,4 +1,4 @@
-import { escapeLine, type Fault } from '@holdfast/protocol'
+import { escapeLine, type Fault, listCoverageText } from '@holdfast/protocol'
 import { useState } from 'react'
 import { attempt, useServer } from '../models/server-context.ts'
 import { FaultNote } from '../ui/elements.tsx'
@@ -13,6 +13,7 @@ export function PermissionSection() {
   const [count, setCount] = useState(0)
   const [refused, setRefused] = useState<Fault | null>(null)
   const { value: rules, fault } = useLoaded(() => attempt(() => holdfast.permissions()), [holdfast, count])
+  const uncovered = listCoverageText(rules ?? [])
   const remove = async (id: string) => {
     const removed = await attempt(() => holdfast.removePermission(id))
     setRefused(removed.ok ? null : removed.fault)
@@ -39,6 +40,7 @@ export function PermissionSection() {
           )
         })}
       </ul>
+      {uncovered !== null && <p className="settings-note">{uncovered}</p>}
     </Section>
   )
 }

@@ -36,7 +36,8 @@ export async function deniedTest(
   return (path) => tests.some(({ isForbidden }) => isForbidden(path))
 }
 
-const namesMax = 200
+/** More names are not looked up: then any of them may be denied. */
+const namesMax = 1000
 
 /** Returns the rules that deny a path which a command names: tools refuse it, so a person decides about the command. */
 export async function findNamedPaths<Rule extends Permission>(
@@ -46,8 +47,9 @@ export async function findNamedPaths<Rule extends Permission>(
 ): Promise<readonly Rule[]> {
   const denied = rules.filter(isDenied)
   if (denied.length === 0) return []
-  const paths = namesIn(command).flatMap((name) => [name, name.replace(/^(?:\.\.\/)+/, '')])
-  const { paths: spelled } = await targetsOf({ tool: 'shell', args: { paths: [...new Set(paths)] }, workdir })
+  const paths = namesIn(command)
+  if (paths === null) return denied
+  const { paths: spelled } = await targetsOf({ tool: 'shell', args: { paths }, workdir })
   const inside = spelled.map((spellings) => spellings.filter((one) => one !== '.' && !one.startsWith('../')))
   const found: Rule[] = []
   for (const rule of denied) {
@@ -58,8 +60,22 @@ export async function findNamedPaths<Rule extends Permission>(
   return found
 }
 
-/** Returns the words of a command that may be paths, without quotes. What the shell would expand is not known. */
-const namesIn = (command: string): readonly string[] =>
-  [...new Set(command.replace(/["'\\]/g, '').split(/[\s;|&<>()`$={},:]+/))]
+/**
+ * Returns what may be a path in a command, in each folder that it may go to before; null if that is too much. What the shell
+ * would expand is not known.
+ */
+function namesIn(command: string): readonly string[] | null {
+  const words = command
+    .replace(/["'\\]/g, '')
+    .split(/[\s;|&<>()`$={},:]+/)
     .filter((word) => word !== '')
-    .slice(0, namesMax)
+  const names = new Set(words.flatMap((word) => [word, word.replace(/^(?:\.\.\/)+/, '')]))
+  const goesTo = (word: string, at: number) =>
+    /^(?:cd|pushd|-C|--directory)$/.test(words[at - 1] ?? '') ? [word] : (word.match(/(?<=^-C).+/) ?? [])
+  let folders: readonly string[] = ['']
+  for (const folder of new Set(words.flatMap(goesTo))) {
+    folders = [...folders, ...folders.map((one) => `${one}${folder}/`)]
+    if (folders.length * names.size > namesMax) return null
+  }
+  return names.size > namesMax ? null : folders.flatMap((folder) => [...names].map((name) => `${folder}${name}`))
+}

@@ -83,6 +83,16 @@ describe("the user's rules", () => {
     expect(await open().judge(shell('git log environment a.env .envrc'), [])).toMatchObject({ verdict: 'allow' })
   })
 
+  it.each([
+    ...['cd sub && cat key', 'cd sub; cd deep; cat ../key', 'cat -C sub key', 'cat -Csub key', 'cd sub/deep && cat ../key'],
+    `cat ${Array.from({ length: 900 }, (_, at) => `a${at}`).join(' ')} sub/key`,
+    `cat ${Array.from({ length: 2000 }, (_, at) => `a${at}`).join(' ')} sub/key`,
+  ])('ask about a command that names a denied path from a folder, or after many words', async (command) => {
+    await addAll(rule('deny', '*', 'sub/key'), rule('allow', 'shell', 'cat **'))
+    expect(await open().judge(shell(command), [])).toMatchObject({ verdict: 'ask' })
+    expect(await open().judge(shell('cd sub && cat other'), [])).toBeNull()
+  })
+
   it('match both paths of a move', async () => {
     await addAll(rule('deny', '*', '.env'), rule('allow', 'move_file', 'a*'))
     const move = (path: string, to: string) => ({ tool: 'move_file', args: { path, new_path: to }, workdir })

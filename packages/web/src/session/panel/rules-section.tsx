@@ -1,4 +1,11 @@
-import { coverageText, errorMessage, escapeLine, type ListedPermission, type PermissionRule } from '@holdfast/protocol'
+import {
+  coverageText,
+  errorMessage,
+  escapeLine,
+  type ListedPermission,
+  listCoverageText,
+  type PermissionRule,
+} from '@holdfast/protocol'
 import { type FormEvent, useEffect, useId, useState } from 'react'
 import { useHoldfast } from '../../actions/holdfast-context.ts'
 import { unruledText } from '../../start/permission-menu.tsx'
@@ -12,6 +19,7 @@ type Verdict = PermissionRule['verdict']
 export function RulesSection({ workspace }: { readonly workspace: string }) {
   const { rules, problem, add, remove } = useRules(workspace)
   const unruled = useLive(({ view }) => (view ? unruledText(view) : ''))
+  const uncovered = listCoverageText(rules ?? [])
   return (
     <PanelSection title="Permission rules">
       {problem !== null && (
@@ -39,6 +47,7 @@ export function RulesSection({ workspace }: { readonly workspace: string }) {
           </li>
         ))}
       </ul>
+      {uncovered !== null && <p className="nothing">{uncovered}</p>}
       <AddRule workspace={workspace} onAdd={add} />
     </PanelSection>
   )

@@ -2,7 +2,7 @@ import type { ListedPermission, PermissionRule, PermissionRules } from '@holdfas
 import { fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import { coverageText } from '@holdfast/protocol/rule-coverage'
+import { coverageText, listCoverageText } from '@holdfast/protocol/rule-coverage'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
 import { textTable } from '../../render/text-table.ts'
@@ -27,12 +27,14 @@ async function openRules({ server, home }: CliContext): Promise<PermissionRules>
   return openPermissionRules(home)
 }
 
-const list: Work = async (rules, { positionals, flags }, { out }) => {
+const list: Work = async (rules, { positionals, flags }, { out, err }) => {
   if (positionals.length > 1) rejectUsage('permissions list takes no arguments. Use --workspace for one folder.')
   const found = orThrow(await rules.list({ workspace: flags.workspace }))
   if (flags.json) return out.writeJson({ permissions: found })
   const rows = found.map((rule) => [rule.id, rule.verdict, escapeLine(rule.tool), patternCell(rule), whereCell(rule)])
   await out.write(textTable(['ID', 'VERDICT', 'TOOL', 'PATTERN', 'WHERE'], rows, out))
+  const about = listCoverageText(found)
+  if (about !== null) await err.write(`${about}\n`)
 }
 
 const add: Work = async (rules, { positionals: [, verdict, tool, pattern], flags }, { out, err }) => {

@@ -60,6 +60,8 @@ export const limits = {
   toolPathCharsMax: 4096,
   shellCommandBytesMax: 100_000,
   readFileBytesMax: 50 * 1024,
+  /** Bytes that are read to find the first line asked for in a file that is too long to be held in memory. */
+  readSkippedBytesMax: 512 * 1024 * 1024,
   /** Lines of one read_file, and characters of a line that are shown. */
   readFileLinesMax: 2000,
   readLineCharsMax: 2000,
@@ -69,8 +71,8 @@ export const limits = {
   editPlacesMax: 100_000,
   /** The hunks of a diff times the lines of the file: each hunk is searched in all lines. A single hunk always is. */
   diffLinesSearchedMax: 32_000_000,
-  /** Content before a change that is kept, so that the change can be undone. */
-  beforeImageBytesMax: 32 * 1024 * 1024,
+  /** Content before a change that is kept, so that the change can be undone. Longer files are not read whole by any tool. */
+  beforeImageBytesMax: 16 * 1024 * 1024,
   /** Files of one restore: it is one record. */
   restoredFilesMax: 2000,
   /** The diffs of one answer together; files beyond are listed without. */

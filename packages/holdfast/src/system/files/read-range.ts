@@ -8,7 +8,8 @@ export type LineRange = {
   readonly bytes: Buffer
   /** The line the next byte belongs to, 1-based. */
   readonly nextLine: number
-  readonly end: 'file' | 'lines' | 'bytes' | 'aborted'
+  /** `far`: the first line is not among the bytes that may be skipped. */
+  readonly end: 'file' | 'lines' | 'bytes' | 'far' | 'aborted'
 }
 
 type WindowRequest = {
@@ -16,12 +17,14 @@ type WindowRequest = {
   readonly offset: number
   readonly lines: number
   readonly bytesMax: number
+  /** How much is read at most to find the first line: a file with a hole can have any size. */
+  readonly skippedMax: number
   readonly signal: AbortSignal
 }
 
 /** Reads lines of a file of any size without holding more than it returns. */
 export async function readRange(handle: FileHandle, request: WindowRequest): Promise<LineRange> {
-  const { offset, bytesMax, signal } = request
+  const { offset, bytesMax, skippedMax, signal } = request
   const stop = offset + request.lines
   const kept: Buffer[] = []
   let keptBytes = 0
@@ -31,6 +34,7 @@ export async function readRange(handle: FileHandle, request: WindowRequest): Pro
   let chunk = Buffer.allocUnsafe(chunkBytes)
   for (let position = 0; ; ) {
     if (signal.aborted) return window('aborted')
+    if (line < offset && position >= skippedMax) return window('far')
     if (keptBytes > 0) chunk = Buffer.allocUnsafe(chunkBytes) // the previous chunk holds lines to return
     const { bytesRead } = await handle.read(chunk, 0, chunkBytes, position)
     if (bytesRead === 0) return window('file')

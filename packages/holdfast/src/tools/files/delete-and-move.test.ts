@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmod, link, lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ToolBlobs } from '@holdfast/core/ports'
-import { BlobHash } from '@holdfast/protocol'
+import { BlobHash, limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { registerKey } from '../../system/secrets/known-keys.ts'
@@ -69,6 +69,19 @@ describe('a change of a file', () => {
     expect(result).toMatchObject({ type: 'ok', files: [{ before, ...expected }] })
     expect(stored.get(before.hash)).toBe('one\ntwo\n')
     expect(then).toEqual(['one\ntwo\n'])
+  })
+
+  it.each([
+    ['delete_file', deleteFileTool, { path: 'f' }],
+    ['move_file', moveFileTool, { path: 'f', new_path: 'g' }],
+  ])('by %s stores a file up to the limit that it names', async (_, tool, args) => {
+    const before = async (bytes: number) => {
+      const { workdir, blobs } = await openFiles('x'.repeat(bytes))
+      return (await tool.run(args, { workdir }, createToolRun({ blobs }).run)).files?.[0]?.before
+    }
+    expect(await before(limits.beforeImageBytesMax)).toMatchObject({ type: 'file' })
+    const why = `it has ${limits.beforeImageBytesMax + 1} bytes; up to ${limits.beforeImageBytesMax} are kept to undo a change`
+    expect(await before(limits.beforeImageBytesMax + 1)).toEqual({ type: 'not_kept', why })
   })
 
   it('that holds an API key is not stored, and says so', async () => {

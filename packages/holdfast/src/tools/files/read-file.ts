@@ -167,8 +167,16 @@ async function readLong(
   signal: AbortSignal,
 ): Promise<Result<Done> | null> {
   const lines = Math.min(limit ?? limits.readFileLinesMax, limits.readFileLinesMax)
-  const read = await readRange(handle, { offset, lines, bytesMax: limits.readFileBytesMax, signal })
+  const { readFileBytesMax: bytesMax, readSkippedBytesMax: skippedMax } = limits
+  const read = await readRange(handle, { offset, lines, bytesMax, skippedMax, signal })
   if (read.end === 'aborted') return refuse(fault('bad_request', 'aborted'))
+  if (read.end === 'far')
+    return refuse(
+      fault(
+        'bad_request',
+        `${escapeLine(path)} has ${stats.size} bytes: line ${offset} is not in the first ${skippedMax}, and more is not searched. Use the shell, such as tail.`,
+      ),
+    )
   if (isBinary(read.bytes)) return null
   if (read.bytes.length === 0)
     return refuse(

@@ -69,6 +69,8 @@ const refused: readonly (readonly [string, string, string, object])[] = [
   ['D16, with dots for lines to add', 'f()⏎', '@@⏎-f()⏎+g()⏎+# ... rest of code ...', { code: 'elided' }],
   ['D17, which adds lines without context', 'a⏎b⏎', '@@ -2,0 +3 @@⏎+c', { code: 'no_context' }],
   ['D19, which is already applied', 'a⏎B⏎c⏎', '@@⏎ a⏎-b⏎+B⏎ c', { code: 'already_applied' }],
+  ['whose only kept line is there', 'call one⏎call two⏎', '@@⏎ call one⏎-call too', { code: 'no_match' }],
+  ['whose short new line is there', 'a⏎}⏎', '@@⏎-zzz⏎+}', { code: 'no_match' }],
   [
     'D20, which removes a line that the file has not',
     'x = 1⏎y = 2⏎z = 3⏎',

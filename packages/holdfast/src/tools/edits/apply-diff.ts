@@ -4,7 +4,7 @@ import { isElision, isOnlyDots } from './elision.ts'
 import { bodyOf, type Lines, splitLines } from './lines.ts'
 import { type BlockFinder, createBlockFinder, type Tier } from './match-lines.ts'
 import { type FileDiff, type Hunk, parseDiff } from './parse-diff.ts'
-import { alreadyApplied, ambiguous, noMatch, placesNamedMax, refuseTooLong } from './refusal.ts'
+import { alreadyApplied, ambiguous, isTelling, noMatch, placesNamedMax, refuseTooLong } from './refusal.ts'
 import { type Splice, type SplicedText, spliceAll, wholeLines } from './splice.ts'
 
 /** A patched text. `notes` say which hunks were not found exactly. */
@@ -195,7 +195,8 @@ function placeChanges(search: Search, changes: readonly LineChange[], section: s
   }
   const [earlier] = finder.find(block).hits
   if (previous && earlier && earlier.line < from) return refuse(wrongOrder(name, earlier.line, block.length, previous))
-  const isDone = finder.find(newLines(changes), from).count > 0
+  const next = newLines(changes)
+  const isDone = isTelling(next.join('\n'), block.join('\n')) && finder.find(next, from).count > 0
   return refuse(isDone ? alreadyApplied(name) : noMatch(lines, name, block))
 }
 

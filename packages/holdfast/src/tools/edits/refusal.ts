@@ -56,6 +56,18 @@ export function noMatch(lines: Lines, what: string, block: readonly string[], hi
 export const alreadyApplied = (what: string): Fault =>
   fault('already_applied', `${what} seems to be done already: the new text is there, and the old text is not`)
 
+const tellingCharsMin = 10
+
+/**
+ * Whether it means that an edit is done if its new text is there. A short word is there anyway, and so is what the old text
+ * has too, as when lines are only removed.
+ */
+export function isTelling(newText: string, oldText: string): boolean {
+  const [next, old] = [newText, oldText].map((text) => text.replaceAll('\r\n', '\n').trim())
+  if (next === undefined || next === '' || old?.includes(next)) return false
+  return next.includes('\n') || next.length >= tellingCharsMin
+}
+
 const bodyAt = (lines: Lines, line: number): string | null =>
   line < 0 || line >= lines.count ? null : bodyOf(lines, line)
 

@@ -79,6 +79,9 @@ describe('a replacement', () => {
     ['equal only if blanks inside lines do not count', 'if  x:\n  y\n', 'if x:\n  y\n', 'w', 'no_match', {}],
     ['equal only in normal form', 'ﬁle one\n', 'file one', 'w', 'no_match', {}],
     ['replaced already', 'a\nB\nc\n', 'a\nb\nc', 'a\nB\nc', 'already_applied', {}],
+    ['not there, while a short new_text is', 'for\nnext\n', 'zzz', 'o', 'no_match', {}],
+    ['almost there, and has new_text in it', 'call one\ncall two\n', 'call one\ncall too', 'call one', 'no_match', {}],
+    ['replaced already, in a long line', 'call(one, two)\n', 'call(one)', 'call(one, two)', 'already_applied', {}],
     ['the same as new_text', 'a\n', 'a', 'a', 'bad_request', undefined],
     ['short and not there as it is', 'ab\n', '\nab\n\n\n', '\nac\n', 'no_match', {}],
   ])('refuses old_text that is %s', (_, text, oldText, newText, code, details) => {

@@ -4,7 +4,15 @@ import { changeBlock, createGrowths, type LineChange } from './change-block.ts'
 import { findDisjoint, findPassages, type Passages } from './find-passage.ts'
 import { bodies, endOf, type Lines, lineAt, splitLines, splitThrough, startOf } from './lines.ts'
 import { findBlock, type Tier } from './match-lines.ts'
-import { alreadyApplied, ambiguous, noMatch, placesNamedMax, refuseTooLong, tooManyPlaces } from './refusal.ts'
+import {
+  alreadyApplied,
+  ambiguous,
+  isTelling,
+  noMatch,
+  placesNamedMax,
+  refuseTooLong,
+  tooManyPlaces,
+} from './refusal.ts'
 import { type Splice, type SplicedText, spliceAll, wholeLines } from './splice.ts'
 
 /** Replaces the only passage of a text; every one, if `all`. */
@@ -32,8 +40,8 @@ export function replaceText(text: string, { oldText, newText, all = false }: Rep
     replaceBlocks(lines, oldText, newText, all) ??
     replaceCleaned(lines, oldText, newText)
   if (found !== null) return found
-  const isThere = newText.trim() !== '' && findExact(lines, newText).found.count > 0
-  if (isThere) return refuse(alreadyApplied('this edit'))
+  const isDone = isTelling(newText, oldText) && findExact(lines, newText).found.count > 0
+  if (isDone) return refuse(alreadyApplied('this edit'))
   return refuse(noMatch(lines, 'old_text', bodies(oldText)))
 }
 

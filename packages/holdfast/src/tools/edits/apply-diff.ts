@@ -34,7 +34,7 @@ export function applyDiff({ path, text }: DiffTarget, diff: string): Result<Patc
   const lines = splitLines(text ?? '')
   const tooMuch = refuseTooMuch(lines, hunks)
   if (tooMuch !== null) return refuse(tooMuch)
-  const placed = lines.count === 0 ? fillEmpty(hunks) : placeAll(lines, hunks)
+  const placed = lines.count === 0 ? fillEmpty(parsed.value) : placeAll(lines, hunks)
   if (!placed.ok) return placed
   const spliced = spliceAll(lines, placed.value.parts)
   if (spliced.splices.length === 0) return refuse(fault('bad_request', 'the diff changes nothing'))
@@ -60,12 +60,13 @@ function findOtherFile({ names }: FileDiff, path: string): Fault | null {
 type Placed = { readonly parts: readonly Splice[]; readonly notes: readonly string[] }
 
 /** An empty file has no context: all new lines go into it. */
-function fillEmpty(hunks: readonly Hunk[]): Result<Placed> {
+function fillEmpty({ hunks, isUnended }: FileDiff): Result<Placed> {
   const changes = hunks.flatMap((hunk) => hunk.changes)
   const old = changes.find(({ type }) => type === 'remove')
   if (old) return refuse(fault('no_match', `the file is empty, so it has no line ${JSON.stringify(old.text)}`))
   const added = changes.filter(({ type }) => type === 'add').map(({ text }) => `${text}\n`)
-  return ok({ parts: [{ line: 0, removed: wholeLines(''), added: wholeLines(added.join('')) }], notes: [] })
+  const text = isUnended ? added.join('').replace(/\n$/, '') : added.join('')
+  return ok({ parts: [{ line: 0, removed: wholeLines(''), added: wholeLines(text) }], notes: [] })
 }
 
 function placeAll(lines: Lines, hunks: readonly Hunk[]): Result<Placed> {

@@ -11,6 +11,8 @@ export type FileDiff = {
   /** The names in the headers, without `a/` and `b/`; null for /dev/null, absent without headers. */
   readonly names: readonly (string | null)[]
   readonly hunks: readonly Hunk[]
+  /** Whether the diff says of its last new line that it has no line feed. */
+  readonly isUnended: boolean
 }
 
 /**
@@ -26,6 +28,7 @@ export function parseDiff(diff: string): Result<FileDiff> {
   let section = ''
   let isMarked = false // inside a hunk, only a hunk header makes file headers of such lines
   let isInHunk = firstMark === -1 // without any header, all is one hunk
+  let isUnended = false
   const close = () => {
     const changes = toChanges(body)
     if (changes.some(({ type }) => type !== 'keep')) hunks.push({ section, changes })
@@ -48,12 +51,16 @@ export function parseDiff(diff: string): Result<FileDiff> {
     } else if (/^diff --git /.test(line) && !/^[-+ ]/.test(lines[index + 1] ?? ' ')) {
       close()
       isInHunk = false
-    } else if (isInHunk && !line.startsWith('\\')) body.push(line)
+    } else if (isInHunk && noFeed.test(line)) isUnended = body.at(-1)?.startsWith('-') === false
+    else if (isInHunk) body.push(line)
   }
   close()
   if (hunks.length === 0) return refuse(fault('bad_request', nothing))
-  return ok({ names, hunks })
+  return ok({ names, hunks, isUnended })
 }
+
+/** `\ No newline at end of file`, in any language. A line of the file may begin with a backslash too. */
+const noFeed = /^\\ \S/
 
 const nothing =
   'diff has no line to add or remove. Write a unified diff: lines to remove begin with -, lines to add with +, and unchanged lines around them with a blank'

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { applyDiffTool } from './apply-diff.ts'
 import { editFileTool } from './edit-file.ts'
 
 async function edit(content: string | Uint8Array, old_text: string, new_text: string) {
@@ -69,6 +70,14 @@ describe('edit_file', () => {
   it('keeps UTF-16 and its byte-order mark', async () => {
     const { content } = await edit(Buffer.from('\ufeffżółw\r\n', 'utf16le'), 'żółw', 'żółwik')
     expect(content).toEqual(Buffer.from('\ufeffżółwik\r\n', 'utf16le'))
+  })
+
+  it('keeps the byte-order mark when apply_diff changes the first line (D25)', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'f'), '\ufeffa\nb\n')
+    const args = { path: 'f', diff: '@@\n-a\n+A\n b' }
+    expect((await applyDiffTool.run(args, { workdir }, createToolRun().run)).type).toBe('ok')
+    expect(await readFile(join(workdir, 'f'), 'utf8')).toBe('\ufeffA\nb\n')
   })
 
   it('refuses a file that is not text, or too long, and leaves it unchanged', async () => {

@@ -50,7 +50,13 @@ describe('reading lines of a file', () => {
 
   it('cuts after the last whole line that fits, also across chunks', async () => {
     const handle = await openFileOf('12345678\n'.repeat(20_000))
-    const { bytes, nextLine, end } = await readRange(handle, { offset: 11, lines: 1e9, bytesMax: 100_000, skippedMax, signal })
+    const { bytes, nextLine, end } = await readRange(handle, {
+      offset: 11,
+      lines: 1e9,
+      bytesMax: 100_000,
+      skippedMax,
+      signal,
+    })
     expect({ length: bytes.length, nextLine, end }).toEqual({ length: 99_999, nextLine: 11 + 11_111, end: 'bytes' })
   })
 })

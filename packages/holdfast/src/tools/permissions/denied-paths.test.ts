@@ -64,11 +64,14 @@ describe('a rule that denies a path', () => {
     expect(seen).toBe(unseen)
   })
 
-  it.each(['open.txt', 'o*', 'open.t?t'])('keeps grep from it by a name that a command could have: %s', async (name) => {
-    await deny('*', name)
-    expect(await run('grep', { pattern: 'KEY' })).not.toContain('KEY=open')
-    expect(await run('find', { pattern: '*' })).not.toContain('open.txt')
-  })
+  it.each(['open.txt', 'o*', 'open.t?t'])(
+    'keeps grep from it by a name that a command could have: %s',
+    async (name) => {
+      await deny('*', name)
+      expect(await run('grep', { pattern: 'KEY' })).not.toContain('KEY=open')
+      expect(await run('find', { pattern: '*' })).not.toContain('open.txt')
+    },
+  )
 
   it('keeps find from it', async () => {
     await deny('*', 'secrets/**')

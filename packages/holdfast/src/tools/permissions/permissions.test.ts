@@ -84,7 +84,13 @@ describe("the user's rules", () => {
   })
 
   it.each([
-    ...['cd sub && cat key', 'cd sub; cd deep; cat ../key', 'cat -C sub key', 'cat -Csub key', 'cd sub/deep && cat ../key'],
+    ...[
+      'cd sub && cat key',
+      'cd sub; cd deep; cat ../key',
+      'cat -C sub key',
+      'cat -Csub key',
+      'cd sub/deep && cat ../key',
+    ],
     `cat ${Array.from({ length: 900 }, (_, at) => `a${at}`).join(' ')} sub/key`,
     `cat ${Array.from({ length: 2000 }, (_, at) => `a${at}`).join(' ')} sub/key`,
   ])('ask about a command that names a denied path from a folder, or after many words', async (command) => {

@@ -167,6 +167,11 @@ describe('a deny rule', () => {
     async (text) => expect(await judged(text, denied)).toBe('deny'),
   )
 
+  it.each(['xargs -I{} sh -c {}', 'xargs -0I cmd sh -c cmd', 'find . -exec {} x ;', 'xargs --replace=c bash -c c'])(
+    'asks about %j, whose command comes from its input',
+    async (text) => expect(await judgeCommand(denied, text, outside)).toEqual({ verdict: 'ask', rules: denied }),
+  )
+
   it.each(['$a x', 'a=rm; $a x', 'eval "$x"', 'x | sh', 'git status "', 'bash -c "$x"', 'x'.repeat(70_000)])(
     'asks about %.20j, which may run any command',
     async (text) => {
@@ -184,6 +189,9 @@ describe('a deny rule', () => {
     "git rebase -x 'rm x' main",
     "git -c alias.z='!rm x' z",
     'capsh -- -c "rm x"',
+    'find . | xargs rm',
+    'xargs -0 -n 1 -a list /bin/rm',
+    'ls | parallel rm',
     "alias a='rm x'",
   ])('covers %j', async (text) => expect(await judged(text, denied)).toBe('deny'))
 
@@ -237,6 +245,13 @@ describe('a deny rule', () => {
   it('does not ask about words that cannot make a command match', async () => {
     expect(await judgeCommand(denied, 'ls $HOME *.ts', outside)).toBeNull()
     expect(await judgeCommand(denied, 'echo rm x; bash build.sh', outside)).toBeNull()
+    expect(
+      await judgeCommand(
+        denied,
+        'ls | xargs; ls | xargs -n 1 grep rm; xargs -I{} echo {}; xargs -P 4 -I f cat f',
+        outside,
+      ),
+    ).toBeNull()
   })
 
   it('keeps the meaning of `*` in older rules: any text', async () => {

@@ -14,6 +14,8 @@ type Runner = {
   readonly own: number
   /** Whether it gives the arguments to a shell. */
   readonly isText?: true
+  /** Whether it adds words from its input to the command. */
+  readonly isFed?: true
 }
 
 /** What the permission rules know of a program. */
@@ -105,11 +107,13 @@ const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
   ['hash enable', { ...unbounded, runs: 'hash' }],
   ['ssh', { ...unbounded, runs: 'ssh' }],
 
-  ['sudo doas xargs nohup nice ionice time command builtin exec setsid stdbuf strace ltrace unshare nsenter', runner],
+  ['sudo doas nohup nice ionice time command builtin exec setsid stdbuf strace ltrace unshare nsenter', runner],
   ['bwrap firejail busybox toybox entr coproc catchsegv prlimit setpriv pkexec dbus-run-session ssh-agent', runner],
   ['sem chpst linux32 linux64 unbuffer caffeinate proot fakeroot systemd-run', runner],
   ['timeout chrt chroot taskset setarch', runnerOfSecond],
-  ['watch parallel', { ...unbounded, runs: { own: 0, isText: true } }],
+  ['watch', { ...unbounded, runs: { own: 0, isText: true } }],
+  ['parallel', { ...unbounded, runs: { own: 0, isText: true, isFed: true } }],
+  ['xargs', { ...unbounded, runs: { own: 0, isFed: true } }],
   ['env', { ...runner, textOption: /^(-\w*S|--split-string(=|$))/ }],
   ['flock', { ...runnerOfSecond, textOption }],
   ['runuser', { ...runner, textOption }],

@@ -23,7 +23,27 @@ export function unwrap(words: CommandWords, input: string | null | undefined): r
   const { runs = 'anything', textOption } = programOf(program)
   const texts = ofOption(words, textOption)
   if (typeof runs === 'string') return [...texts, ...unwrappers[runs](words, input)]
-  return [...texts, ...(runs.isText ? [ofTexts(operands(words))] : []), ...ofRunner(words, runs.own)]
+  const ofInput = runs.isFed ? ofFed(words) : []
+  return [...texts, ...(runs.isText ? [ofTexts(operands(words))] : []), ...ofRunner(words, runs.own), ...ofInput]
+}
+
+/** The options of `xargs` and `parallel` whose value is the next word. */
+const fedValueOptions =
+  /^(-[0oprtx]*[adEIJLnPRSs]|--(arg-file|delimiter|max-args|max-procs|max-chars|process-slot-var))$/
+
+/** Returns the command of `xargs` with words from its input at its end, and in the place of `{}` or of what `-I` names. */
+function ofFed(words: CommandWords): readonly Inner[] {
+  const replaced = new Set(['{}'])
+  let first = 1
+  while (words[first]?.startsWith('-')) {
+    const [option = '', next] = [words[first] ?? '', words[first + 1]]
+    const isAlone = fedValueOptions.test(option)
+    const name = isAlone && /[IJ]$/.test(option) ? next : /^(?:-[0oprtx]*[IiJ]|--replace=)(.+)$/s.exec(option)?.[1]
+    if (name) replaced.add(name)
+    first += isAlone ? 2 : 1
+  }
+  const command = words.slice(first).map((word) => (word !== null && replaced.has(word) ? null : word))
+  return command.length === 0 ? [] : [{ type: 'words', words: [...command, null] }]
 }
 
 const unknown: Inner = { type: 'unknown' }
@@ -119,7 +139,8 @@ function ofFind(words: CommandWords): readonly Inner[] {
   for (let index = 1; index < words.length; index++) {
     if (!/^-(exec|ok)(dir)?$/.test(words[index] ?? '')) continue
     const end = words.findIndex((one, at) => at > index && (one === ';' || one === '+'))
-    found.push({ type: 'words', words: words.slice(index + 1, end < 0 ? words.length : end) })
+    const command = words.slice(index + 1, end < 0 ? words.length : end)
+    found.push({ type: 'words', words: command.map((word) => (word === '{}' ? null : word)) })
     if (end < 0 || found.length === innersMax) return end < 0 ? found : [...found, unknown]
     index = end
   }

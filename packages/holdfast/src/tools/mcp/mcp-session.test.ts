@@ -124,6 +124,17 @@ describe('a session with servers', () => {
     expect(results[1]?.text).toContain('written by a person')
   })
 
+  it('fails a call of a server that changed lines outside an edit boundary, with the diff', async () => {
+    await writeFile(join(workdir, 'a.txt'), 'one\ntwo\n')
+    await using test = await open({ files: started(filesystem, workdir) }, [
+      ['mcp__files__write_file', { path: join(workdir, 'a.txt'), content: 'ONE\ntwo\n' }],
+    ])
+    await test.session.setBoundary('a.txt', 1, 1)
+    const { results } = await run(test.session)
+    expect(results).toMatchObject([{ status: 'error', text: expect.stringContaining('-one\n+ONE\n') }])
+    expect(await Array.fromAsync(test.session.fileChanges())).toMatchObject([{ path: 'a.txt', outside: true }])
+  })
+
   it('refuses the tools of servers in plan mode, unless the server says that they only read', async () => {
     await using test = await open(
       { files: started(filesystem, workdir) },

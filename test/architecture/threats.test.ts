@@ -6,9 +6,11 @@ const rows = readFileSync('docs/threats.md', 'utf8')
   .filter((line) => /^\| [TN]\d+ \|/.test(line))
   .map((line) => line.split(' | '))
 
-const named = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 24, 25, 26, 27, 28, 29, 30, 31, 32, 34, 35, 36, 37, 38]
+/** Threats 16, 17, 19 and 20 are about hooks, servers and trust: docs/hooks.md, docs/mcp.md and docs/trust.md say what holds. */
+const others = [16, 17, 19, 20]
+const named = Array.from({ length: 38 }, (_, index) => index + 1).filter((row) => !others.includes(row))
 
-it('docs/threats.md has a row for each threat of the network side', () => {
+it('docs/threats.md has a row for each threat of the network and of the tools', () => {
   expect(rows.map(([first = '']) => first.slice(2))).toEqual([...named.map((row) => `T${row}`), 'N1'])
 })
 

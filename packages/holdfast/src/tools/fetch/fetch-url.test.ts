@@ -221,7 +221,8 @@ describe('fetch_url, asked for this machine or a private network', () => {
     const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }]
     const tool = createFetchUrl({ allowedHosts: ['intranet.example'], lookup })
     const { workdir } = await openWorkdir()
-    for (const host of ['intranet.example.evil.example', 'intranet.exampleevil.example', 'xintranet.example'])
+    const similar = ['intranet.example.evil.example', 'intranet.exampleevil.example', 'xintranet.example']
+    for (const host of [...similar, 'intranet.example.', 'іntranet.example', 'intranet。example.evil.example'])
       expect(await tool.run({ url: `http://${host}/` }, { workdir }, createToolRun().run)).toMatchObject({
         output: { text: expect.stringContaining('private_address') },
       })

@@ -22,8 +22,17 @@ export async function targetsOf({ args, workdir }: RuledCall): Promise<CallTarge
   const texts = textNames.map((name) => args[name]).filter((text) => typeof text === 'string')
   return {
     paths: await Promise.all(paths.map((path) => spellingsOf(workdir, path))),
-    texts: texts.map((text) => [text, URL.parse(text)?.href ?? text]),
+    texts: texts.map((text) => [text, ...addressesOf(text)]),
   }
+}
+
+/** Returns an address as it is fetched, and without the dot that a host may end with: both mean the same host. */
+function addressesOf(text: string): readonly string[] {
+  const url = URL.parse(text)
+  if (url === null) return []
+  const asFetched = url.href
+  url.hostname = url.hostname.replace(/\.$/, '')
+  return [...new Set([asFetched, url.href])]
 }
 
 /** Whether a call of a tool can name anything that a pattern matches, by the JSON Schema of its arguments. */

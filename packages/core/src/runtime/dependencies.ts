@@ -173,6 +173,8 @@ export type EarlyStart = {
   readonly writing?: { readonly records: readonly EncodedRecord[]; readonly written: Promise<unknown> } | undefined
   /** Tells the session what a step is prepared with, before that can be recorded. */
   readonly foresee?: ((report: Report) => void) | undefined
+  /** Whether the spending caps were compared for these records, and none is reached: then a step need not ask again. */
+  readonly isUnderCaps?: boolean | undefined
 }
 
 /** What an effect can use while it runs. */

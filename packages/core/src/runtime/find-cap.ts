@@ -25,9 +25,14 @@ export async function findTurnCap(deps: EffectDeps, payer: Payer): Promise<Fault
   return findCap(deps, { payer, workspace: origin.workdir, model: settings.model })
 }
 
-/** Adds the cap that keeps a turn from starting now. */
-export async function withCap(deps: EffectDeps, payer: Payer, facts: Result<Facts>): Promise<Result<Facts>> {
+/** Adds the cap that keeps a turn from starting now. The store is asked for caps while the other facts are looked up. */
+export async function withCap(deps: EffectDeps, payer: Payer, finding: Promise<Result<Facts>>): Promise<Result<Facts>> {
+  const isIdle = deps.state().turn.phase === 'idle'
+  const asked = findTurnCap(deps, payer)
+  asked.catch(() => undefined) // only who needs the answer gets the failure
+  const facts = await finding
   if (!facts.ok) return facts
-  const capped = await findTurnCap(deps, payer)
-  return capped ? ok({ ...facts.value, capped }) : facts
+  // A slash command may have run programs meanwhile.
+  const capped = await (facts.value.expanded ? findTurnCap(deps, payer) : asked)
+  return ok({ ...facts.value, ...(capped ? { capped } : { isUnderCaps: isIdle }) })
 }

@@ -79,6 +79,8 @@ export type Facts = {
   readonly hooks?: { readonly runs: readonly HookRun[]; readonly context: string | null } | undefined
   /** The cap that keeps a turn from starting, or why no cap can count its model. */
   readonly capped?: Fault | undefined
+  /** Whether the caps were compared for an idle session, and none is reached. */
+  readonly isUnderCaps?: boolean | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
 }

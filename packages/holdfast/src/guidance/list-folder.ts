@@ -1,7 +1,7 @@
-import { type Dirent, stat } from 'node:fs'
+import type { Dirent } from 'node:fs'
 import { opendir, realpath } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createSharedWork } from '../system/files/shared-work.ts'
+import { findStats } from '../system/files/look-at.ts'
 import { systemErrorCode } from '../system/system-error.ts'
 
 /** Returns what a folder has, sorted by name; nothing if it is no folder. At most `max` entries are read. */
@@ -20,9 +20,7 @@ export async function listFolder(path: string, max: number): Promise<readonly Di
 }
 
 /** Returns whether there is anything at a path: each step asks for files and folders that hardly ever exist. */
-export const exists = createSharedWork(
-  (path) => new Promise<boolean>((resolve) => stat(path, (error) => resolve(error === null))), // a rejected promise would cost more
-)
+export const exists = async (path: string): Promise<boolean> => (await findStats(path)) !== null
 
 /** Returns whether there is a folder of guidance. Asks first for the folder that it is in: several are in the same. */
 export const existsIn = async (path: string): Promise<boolean> => (await exists(dirname(path))) && exists(path)

@@ -41,7 +41,7 @@ async function prepareStep(
   const spending = { payer: state().payer, workspace: origin.workdir, model: modelNow(state()) }
   // Hooks and a summary must not start when a cap is reached; what a ready session needs besides is only read.
   const isQuick = deps.startContext !== null && !isOverfull(state(), model.contextTokens)
-  const finding = findCap(deps, spending)
+  const finding = early?.isUnderCaps ? Promise.resolve(null) : findCap(deps, spending)
   const cappedBefore = isQuick ? null : await finding
   if (cappedBefore) return { type: 'step.capped', turn, fault: cappedBefore }
   const began = await beginSession(deps, turn, signal)

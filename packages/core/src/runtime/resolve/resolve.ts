@@ -40,13 +40,9 @@ export async function resolve(
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp':
-      return submitToHooks(
-        deps,
-        await withCap(deps, payer, await resolvePrompt(deps, payer, command.content, commandId)),
-        {
-          ...{ command, commandId },
-        },
-      )
+      return submitToHooks(deps, await withCap(deps, payer, resolvePrompt(deps, payer, command.content, commandId)), {
+        ...{ command, commandId },
+      })
     case 'editQueueEntry':
       return submitToHooks(deps, await expandContent(deps, command.content, commandId, noRefusal), {
         command,
@@ -54,7 +50,7 @@ export async function resolve(
       })
     case 'continue':
       await lookForHooks(deps)
-      return withCap(deps, payer, factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())))
+      return withCap(deps, payer, resolveContinue(deps))
     case 'respondToApproval':
       return resolveAnswer(deps, command)
     case 'setModel':
@@ -118,6 +114,9 @@ async function resolvePrompt(
   const refusal = await findRefusal()
   return refusal ? refuse(refusal) : facts
 }
+
+const resolveContinue = async (deps: EffectDeps): Promise<Result<Facts>> =>
+  factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage()))
 
 const noRefusal: RefuseTurn = async () => null
 

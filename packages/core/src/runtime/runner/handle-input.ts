@@ -126,7 +126,7 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   const appending = deps.store.append(sent ? { ...append, commandHash: hashCommand(sent.command) } : append)
   const early =
     keepForeseen(session, next.state, planned, appending) ??
-    startEarly(session, next, planned, append.records, appending)
+    startEarly(session, next, planned, append.records, appending, sent?.facts.isUnderCaps)
   const appended = await appending
   session.effects.storage.track(appended)
   if (!appended.ok) {
@@ -161,6 +161,7 @@ function startEarly(
   planned: readonly Effect[],
   records: readonly EncodedRecord[],
   recorded: Promise<unknown>,
+  isUnderCaps: boolean | undefined,
 ): readonly string[] {
   const { folded, closed, effects, performer, options } = session
   const { state } = next
@@ -169,7 +170,7 @@ function startEarly(
   if (folded.state.turn.phase !== 'preparing') {
     if (folded.state.turn.phase === 'idle' && isSafe && canPrepareEarly(effects, state)) {
       const foresee = createForesight(session, next, { records, written: recorded })
-      return performer.startEarly(planned, 'prepare-step', { state, recorded, foresee })
+      return performer.startEarly(planned, 'prepare-step', { state, recorded, foresee, isUnderCaps })
     }
     // In a microtask, so that the records are on their way first.
     Promise.resolve()

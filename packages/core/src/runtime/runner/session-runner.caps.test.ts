@@ -165,6 +165,22 @@ describe('a cap that is reached in a turn', () => {
   })
 })
 
+describe('the caps of the store', () => {
+  it('are asked for by a prompt and by each further step, and not again by the first step', async () => {
+    const store = createMemoryStore()
+    let asked = 0
+    const caps = () => {
+      asked += 1
+      return store.caps()
+    }
+    const { runtime, calls } = await open([], { store: { ...store, caps } })
+    await promptAs(runtime, anna) // the first turn of a session also runs its hooks, so it asks twice
+    asked = 0
+    await promptAs(runtime, anna)
+    expect([calls(), asked]).toEqual([8, 4])
+  })
+})
+
 describe('a subagent', () => {
   it('counts for the payer of the turn that started it, and stops at the cap of that payer', async () => {
     const script = (request: { readonly messages: readonly unknown[] }): ScriptedAnswer => {

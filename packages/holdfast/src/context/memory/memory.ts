@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { escapeHidden, escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { findStats } from '../../system/files/look-at.ts'
 import { type OpenDirectory, openDirectory, openFile, statFile } from '../../system/files/open-file.ts'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { resolvePath, type WorkspacePath } from '../../system/files/resolve-path.ts'
@@ -167,11 +168,14 @@ export const readWorkspaceMemory = (workdir: string): Promise<RememberedText | n
 
 /** Reads a memory. Returns null if it is missing, empty, unreadable, not text, or a link out of the workspace. */
 async function readMemory(target: MemoryTarget): Promise<RememberedText | null> {
+  const { scope, workdir, userFile } = target
+  // Most often there is none, and each step asks.
+  if ((await findStats(scope === 'user' ? userFile : join(workdir, workspaceFile))) === null) return null
   try {
     const end = await readMemoryEnd(target)
     const text = end?.bytes.toString('utf8').trim() ?? ''
     if (end === null || text === '' || end.bytes.includes(0)) return null
-    return { text, leftOutBytes: end.leftOutBytes, path: target.scope === 'user' ? target.userFile : workspaceFile }
+    return { text, leftOutBytes: end.leftOutBytes, path: scope === 'user' ? userFile : workspaceFile }
   } catch (error) {
     if (systemErrorCode(error) === null) throw error
     return null

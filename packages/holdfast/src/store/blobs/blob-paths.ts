@@ -1,6 +1,7 @@
 import { mkdir, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobHash } from '@holdfast/protocol'
+import { findStats } from '../../system/files/look-at.ts'
 import { ifExists } from '../disk.ts'
 
 export const temporaryPrefix = 'new-'
@@ -29,4 +30,5 @@ export function restoreBlob(paths: BlobPaths, hash: BlobHash, now: Date): Promis
 export const didExist = async (work: Promise<unknown>): Promise<boolean> =>
   (await ifExists(work.then(() => true))) ?? false
 
-export const exists = (path: string): Promise<boolean> => didExist(stat(path))
+/** Returns whether there is a file. Throws if that cannot be found out. */
+export const exists = async (path: string): Promise<boolean> => (await findStats(path)) !== null || didExist(stat(path))

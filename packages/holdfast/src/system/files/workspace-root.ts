@@ -1,7 +1,6 @@
-import { lstat } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { findLinkStats } from './look-at.ts'
 import { isInside } from './resolve-path.ts'
-import { createSharedWork } from './shared-work.ts'
 
 /**
  * Returns the nearest folder with a `.git`, from a workdir upwards; the workdir itself if there is none. The home directory of
@@ -21,7 +20,5 @@ function foldersAbove(folder: string): readonly string[] {
   return parent === folder ? [] : [parent, ...foldersAbove(parent)]
 }
 
-/** Returns only whether there is a `.git`: what it contains may name any other folder. A step asks several times. */
-const hasGit = createSharedWork(
-  (folder) => new Promise<boolean>((resolve) => lstat(join(folder, '.git'), (error) => resolve(error === null))),
-)
+/** Returns only whether there is a `.git`: what it contains may name any other folder. */
+const hasGit = async (folder: string): Promise<boolean> => (await findLinkStats(join(folder, '.git'))) !== null

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { findStats } from '../../../system/files/look-at.ts'
 import { systemErrorCode, systemErrorWords } from '../../../system/system-error.ts'
 import { type McpServer, readServerFile } from './server-config.ts'
 
@@ -28,10 +29,7 @@ export type ConfigurationPlace = {
 export async function stampOf({ userFile, workspace }: ConfigurationPlace): Promise<string> {
   const stamps = await Promise.all(
     [...(userFile === null ? [] : [userFile]), ...workspaceFiles.map((file) => join(workspace, file))].map((path) =>
-      stat(path).then(
-        ({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`,
-        () => '',
-      ),
+      findStats(path).then((found) => (found === null ? '' : `${found.mtimeMs} ${found.size} ${found.ino}`)),
     ),
   )
   return stamps.join('\n')

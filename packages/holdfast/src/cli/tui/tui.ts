@@ -26,7 +26,7 @@ export async function run(args: ArgsOf<typeof tuiSpec>, context: CliContext): Pr
   const first = openFirstInput(context, screen, colourOf(context.environment) !== 'never')
   try {
     // In parts, so that what is typed meanwhile is shown between them.
-    for (const load of [() => import('@holdfast/protocol'), () => import('../sessions/connect.ts')]) {
+    for (const load of [() => import('@holdfast/protocol'), () => import('../connect/connect.ts')]) {
       await load()
       await setImmediate()
     }

@@ -287,7 +287,10 @@ it.each([
   ...['https://evil.example/x', 'https://EVIL.example/x', 'https://evil.example./x', 'https://evil.example:443/x'],
   ...['https://user@evil.example/x', 'https:evil.example/x', 'https://ev%69l.example/x', ' https://evil.example/x'],
 ])('a rule that denies an address is not passed by the spelling %j', async (url) => {
-  await addAll(rule('deny', 'fetch_url', 'https://*evil.example/*'), rule('allow', 'fetch_url', 'https://docs.example/*'))
+  await addAll(
+    rule('deny', 'fetch_url', 'https://*evil.example/*'),
+    rule('allow', 'fetch_url', 'https://docs.example/*'),
+  )
   const verdict = async (address: string) =>
     (await open().judge({ tool: 'fetch_url', args: { url: address }, workdir }, []))?.verdict
   expect(await verdict(url)).toBe('deny')

@@ -6,17 +6,28 @@ import { createInbox } from './inbox.ts'
 import type { OpenStream } from './open-stream.ts'
 import type { SharedStream } from './shared-stream.ts'
 
-/** The last record that a reader has. */
-type Cursor = { readonly after: Seq | undefined; take(frame: Frame): Frame | null }
+/** Where a reader goes on after a connection is lost. */
+type Cursor = {
+  /** The last record that it has. */
+  readonly after: Seq | undefined
+  /** Whether another client drove the session. A watcher must not take control because it comes back first. */
+  readonly watches: boolean
+  take(frame: Frame): Frame | null
+}
 
 /** Creates the cursor of a reader. `take` returns null for a record that the reader already has. */
-export function createCursor(start: Seq | undefined): Cursor {
+export function createCursor({ after: start, client }: SubscribeOptions): Cursor {
   let after = start
+  let watches = false
   return {
     get after() {
       return after
     },
+    get watches() {
+      return watches
+    },
     take(frame) {
+      if (frame.type === 'presence') watches = frame.clients.find((one) => one.client === client)?.role === 'viewer'
       if (frame.type === 'record') {
         if (after !== undefined && frame.record.seq <= after) return null
         after = frame.record.seq
@@ -35,6 +46,9 @@ type Followed = {
   readonly onConnection: ((connection: Connection) => void) | undefined
 }
 
+const roleOf = ({ role }: SubscribeOptions, { watches }: Cursor): SubscribeOptions['role'] =>
+  role ?? (watches ? 'viewer' : undefined)
+
 /** Follows a session on a connection of its own. Returns the fault if the server refuses. */
 export async function* followAlone(wire: Http, followed: Followed): AsyncGenerator<Frame, Fault | null> {
   const { id, who, cursor, signal, onConnection } = followed
@@ -45,7 +59,8 @@ export async function* followAlone(wire: Http, followed: Followed): AsyncGenerat
       ...{ decode: decodeFrames, take: cursor.take, onConnection },
       signal: signal ? AbortSignal.any([signal, pause]) : pause,
       path: () => {
-        const { client: attachment, role, children } = who
+        const { client: attachment, children } = who
+        const role = roleOf(who, cursor)
         const query = queryOf({ after: cursor.after, attachment, role, children: children || undefined })
         return `/v1/sessions/${id}/events${query}`
       },
@@ -97,8 +112,8 @@ export async function* followShared(
     stream.inboxes.set(id, inbox)
     signal?.addEventListener('abort', inbox.close)
     try {
-      const { client: attachment, role, children } = who
-      const body = { session: id, after: cursor.after, attachment, role, children }
+      const { client: attachment, children } = who
+      const body = { session: id, after: cursor.after, attachment, role: roleOf(who, cursor), children }
       const answer = await wire.json(`/v1/stream/${stream.id}/follow`, { body })
       if (stream.inboxes.get(id) !== inbox) return { type: 'lost' } // the connection is over, and so is this request
       if (!answer.ok) {

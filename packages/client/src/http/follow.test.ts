@@ -1,4 +1,4 @@
-import { encodeFrame, type Frame, invariant, type NewsFrame, type SessionNews } from '@holdfast/protocol'
+import { ClientId, encodeFrame, type Frame, invariant, type NewsFrame, type SessionNews } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createScriptedServer, fails, json, type Reply, refused, streams } from '../testing/scripted-server.ts'
 import { end, meta, record, sessionId, snapshot, view, word } from '../testing/story.ts'
@@ -40,6 +40,21 @@ describe('following a session', () => {
   it('subscribes with the given cursor, client and role', async () => {
     const { words, paths } = await run([streams([record(8)])], 1, { after: 7, client: 'tab-1', role: 'viewer' })
     expect([words, paths]).toEqual([['8'], ['events?after=7&attachment=tab-1&role=viewer']])
+  })
+
+  it('comes back as a watcher if another client drove, also before that one does', async () => {
+    const presence = (role: 'driver' | 'viewer'): Frame => ({
+      ...{ type: 'presence', sessionId },
+      clients: [{ client: ClientId.parse('tab-1'), role }],
+    })
+    const script = (role: 'driver' | 'viewer') => [
+      streams([snapshot(1), presence(role)], 'breaks'),
+      streams([record(2)], 'stays'),
+    ]
+    const watched = await run(script('viewer'), 3, { client: 'tab-1' })
+    expect(watched.paths).toEqual(['events?attachment=tab-1', 'events?after=1&attachment=tab-1&role=viewer'])
+    const driven = await run(script('driver'), 3, { client: 'tab-1' })
+    expect(driven.paths).toEqual(['events?attachment=tab-1', 'events?after=1&attachment=tab-1'])
   })
 
   it('reconnects after the time the server gave, without yielding a frame', async () => {

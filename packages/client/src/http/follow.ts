@@ -23,7 +23,7 @@ const isObject = (options: unknown): boolean =>
 export async function* follow(wire: Http, id: SessionId, options: FollowOptions = {}): AsyncGenerator<Frame> {
   const { onConnection, ...asked } = { ...options }
   const { signal, ...who } = orThrow(parseSubscribeOptions(isObject(options) ? asked : options))
-  const cursor = createCursor(who.after)
+  const cursor = createCursor(who)
   const refused = wire.shared
     ? yield* followShared(wire, wire.shared, { id, who, cursor, signal, onConnection })
     : yield* followAlone(wire, { id, who, cursor, signal, onConnection })

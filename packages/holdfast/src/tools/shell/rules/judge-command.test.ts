@@ -172,6 +172,11 @@ describe('a deny rule', () => {
     async (text) => expect(await judgeCommand(denied, text, outside)).toEqual({ verdict: 'ask', rules: denied }),
   )
 
+  it.each(['. <(echo rm x)', 'source <(echo "rm x")', 'source /dev/stdin <<< "$x"'])(
+    'asks about %j, whose commands come from elsewhere',
+    async (text) => expect(await judgeCommand(denied, text, outside)).toEqual({ verdict: 'ask', rules: denied }),
+  )
+
   it.each(['$a x', 'a=rm; $a x', 'eval "$x"', 'x | sh', 'git status "', 'bash -c "$x"', 'x'.repeat(70_000)])(
     'asks about %.20j, which may run any command',
     async (text) => {
@@ -193,6 +198,15 @@ describe('a deny rule', () => {
     'xargs -0 -n 1 -a list /bin/rm',
     'ls | parallel rm',
     "alias a='rm x'",
+    'bash -euo pipefail -c "rm x"',
+    'bash -o pipefail -o errexit -c "rm x"',
+    'bash +O extglob -oc pipefail "rm x"',
+    'bash --rcfile f -c "rm x"',
+    'git difftool -x "rm x"',
+    'git grep -O"rm x" a',
+    'git -c core.pager="rm x" log',
+    'git -ccore.sshCommand="rm x" fetch',
+    'git filter-branch --tree-filter "rm x"',
   ])('covers %j', async (text) => expect(await judged(text, denied)).toBe('deny'))
 
   it.each([

@@ -122,7 +122,8 @@ const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
   ['su script', { ...unbounded, textOption }],
   ['mapfile readarray', { ...unbounded, textOption: /^-\w*C/ }],
   ['complete', { ...unbounded, textOption: /^-\w*[CF]/ }],
-  ['source . python pypy node deno bun perl ruby php lua awk gawk mawk tclsh osascript pwsh expect', unbounded],
+  ['source .', { ...unbounded, runs: 'shell' }],
+  ['python pypy node deno bun perl ruby php lua awk gawk mawk tclsh osascript pwsh expect', unbounded],
   ['npx pnpx bunx uvx pipx docker podman make gmake ninja gdb vi vim ed less more man at crontab', unbounded],
   ['tar bsdtar cpio unzip 7z rsync patch dd', unbounded],
 ]

@@ -81,7 +81,7 @@ function withoutGitOptions([git = null, ...words]: CommandWords): readonly Inner
 
 /**
  * Returns the commands that git runs: its own without its options; those of `bisect run`, `submodule foreach`, `rebase
- * --exec`; and aliases.
+ * --exec`, `difftool -x`, `filter-branch` and `grep -O`; and those that settings and aliases name.
  */
 function ofGit(words: CommandWords): readonly Inner[] {
   const after = (name: string, next: string): CommandWords => {
@@ -99,9 +99,23 @@ function ofGit(words: CommandWords): readonly Inner[] {
     ...(bisected.length > 0 ? [{ type: 'words' as const, words: bisected }] : []),
     ...(foreach.length > 0 && words.includes('foreach') ? [ofTexts(operands([null, ...foreach]))] : []),
     ...(words.includes('rebase') ? ofOption(words, /^(-\w*x|--exec(=|$))/) : []),
+    ...(words.includes('difftool') ? ofOption(words, /^(-x|--extcmd(=|$))/) : []),
+    ...(words.includes('filter-branch') ? ofOption(words, /^--[a-z]+-filter(=|$)/) : []),
+    ...(words.includes('grep') ? ofOption(words, /^(-O(?=.)|--open-files-in-pager=)/) : []),
+    ...settingTexts(words),
     ...aliases,
   ]
 }
+
+/** Returns the values of settings such as `core.pager`, which git gives to a shell. */
+const settingTexts = (words: CommandWords): readonly Inner[] =>
+  words.slice(0, optionWordsMax).flatMap((word) => {
+    const [, value] =
+      /^(?:-c)?[\w-]+\.(?:\S*\.)?(?:\w*(?:pager|editor|command|cmd|helper|program|driver|external|fsmonitor|textconv|clean|smudge|process))=(.+)$/is.exec(
+        word ?? '',
+      ) ?? []
+    return value === undefined ? [] : [ofText(value)]
+  })
 
 const ofText = (text: string | null): Inner => (text === null ? unknown : { type: 'text', text })
 
@@ -118,11 +132,18 @@ function ofShell(words: CommandWords, input: string | null | undefined): readonl
   const rest = words.slice(1)
   const texts: Inner[] = []
   let isCommand = false
+  /** How many of the next words are values of options, as `pipefail` in `-euo pipefail`. */
+  let values = 0
   for (const word of rest) {
     if (word === null) return [unknown]
+    if (values > 0) {
+      values--
+      continue
+    }
     const isOption = /^[-+]./.test(word)
     if (isOption && /^-\w*c/.test(word)) isCommand = true
-    if (!isOption) {
+    if (isOption) values = countValues(word)
+    else {
       if (isCommand) texts.push({ type: 'text', text: word })
       break
     }
@@ -132,6 +153,10 @@ function ofShell(words: CommandWords, input: string | null | undefined): readonl
   if (input !== undefined) return [ofText(input)]
   return hasScript ? [] : [unknown]
 }
+
+/** Returns how many words after an option of a shell are its values. */
+const countValues = (option: string): number =>
+  option.startsWith('--') ? Number(/^--(rcfile|init-file)$/.test(option)) : (option.match(/[oO]/g)?.length ?? 0)
 
 /** Returns the commands after `-exec`, `-execdir`, `-ok` and `-okdir`. */
 function ofFind(words: CommandWords): readonly Inner[] {

@@ -84,7 +84,7 @@ export function whenBegun<Args>(work: (args: Args, context: ToolContext, run: To
   return async (args: Args, context: ToolContext, run: ToolRun): Promise<ToolResult> => {
     if (!(await begun(run))) return abortedResult
     const done = await work(args, context, run).catch(foreseen)
-    if (!done.ok) return failedWith(done.fault)
+    if (!done.ok) return run.signal.aborted ? abortedWith(done.fault) : failedWith(done.fault)
     const { text, isFailed, isWhole, files, seen, fileParts } = done.value
     const bytes = Buffer.from(text)
     const output =
@@ -113,5 +113,9 @@ export async function begun({ signal, begin }: ToolRun, process?: ProcessMark): 
     signal.removeEventListener('abort', abort)
   }
 }
+
+/** An abort is no bad request. What was refused because of it says how far the call came. */
+const abortedWith = (why: Fault): ToolResult =>
+  why.message.startsWith('aborted') ? { type: 'failed', output: { text: why.message } } : failedWith(why)
 
 export const abortedResult: ToolResult = { type: 'failed', output: { text: 'aborted' } }

@@ -165,6 +165,7 @@ const join = (lines: readonly string[], end: string, isClosed: boolean) =>
 
 describe('any diff', () => {
   it('that a program wrote gives its file, or is refused because it fits twice', () => {
+    const counts = { applied: 0, refused: 0 }
     fc.assert(
       fc.property(file, file, (one, other) => {
         const [before, after] = [join(one, '\n', true), join(other, '\n', true)]
@@ -172,19 +173,23 @@ describe('any diff', () => {
         const diff = createTwoFilesPatch('a/f.txt', 'b/f.txt', before, after, undefined, undefined, { context: 3 })
         const patched = applyDiff({ path, text: before }, diff)
         expect(applyPatch(before, diff)).toBe(after)
+        counts[patched.ok ? 'applied' : 'refused']++
         if (patched.ok) expect(patched.value.text).toBe(after)
         else expect(['ambiguous', 'no_context', 'already_applied', 'no_match']).toContain(patched.fault.code)
       }),
       { numRuns: 300 },
     )
+    expect(counts.applied).toBeGreaterThan(2 * counts.refused)
   })
 
   it('never changes a line that it does not name, and keeps every end', () => {
+    let applied = 0
     fc.assert(
       fc.property(ended, fc.array(fc.tuple(fc.constantFrom(' ', '-', '+'), line), { maxLength: 6 }), (text, hunk) => {
         const before = join(...text)
         const patched = applyDiff({ path, text: before }, `@@\n${hunk.map(([mark, body]) => mark + body).join('\n')}`)
         if (!patched.ok) return
+        applied++
         const removed = hunk.flatMap(([mark, body]) => (mark === '-' ? [body.trim()] : []))
         for (const splice of patched.value.splices) {
           const bodies = lineList(splice.removed.text).map((one) => one.trim())
@@ -198,5 +203,6 @@ describe('any diff', () => {
       }),
       { numRuns: 500 },
     )
+    expect(applied).toBeGreaterThan(20)
   })
 })

@@ -1,4 +1,4 @@
-import { type Fault, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, type Fault, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { changeBlock, createGrowths, type LineChange } from './change-block.ts'
 import { isElision, isOnlyDots } from './elision.ts'
 import { bodyOf, type Lines, splitLines } from './lines.ts'
@@ -28,9 +28,11 @@ export function applyDiff({ path, text }: DiffTarget, diff: string): Result<Patc
   const wrong = findOtherFile(parsed.value, path)
   if (wrong !== null) return refuse(wrong)
   if (parsed.value.names[1] === null)
-    return refuse(fault('bad_request', `the diff deletes ${path}: use delete_file. Nothing was changed.`))
+    return refuse(fault('bad_request', `the diff deletes ${escapeLine(path)}: use delete_file. Nothing was changed.`))
   if (text === null && parsed.value.names[0] !== null)
-    return refuse(fault('not_found', `${path} does not exist. To create it, use write_file, or a diff from /dev/null.`))
+    return refuse(
+      fault('not_found', `${escapeLine(path)} does not exist. To create it, use write_file, or a diff from /dev/null.`),
+    )
   const lines = splitLines(text ?? '')
   const tooMuch = refuseTooMuch(lines, hunks)
   if (tooMuch !== null) return refuse(tooMuch)
@@ -54,7 +56,10 @@ function findOtherFile({ names }: FileDiff, path: string): Fault | null {
   const isOwn = (name: string) => name === own || name.endsWith(`/${own}`) || own.endsWith(`/${name}`)
   const other = names.find((name) => name !== null && !isOwn(name))
   if (other === undefined || other === null) return null
-  return fault('other_file', `the diff is for ${other}, not for ${path}. Call apply_diff once for each file.`)
+  return fault(
+    'other_file',
+    `the diff is for ${escapeLine(other)}, not for ${escapeLine(path)}. Call apply_diff once for each file.`,
+  )
 }
 
 type Placed = { readonly parts: readonly Splice[]; readonly notes: readonly string[] }

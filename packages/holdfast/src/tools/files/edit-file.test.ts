@@ -52,6 +52,22 @@ describe('edit_file', () => {
     expect(edited.content.toString('utf8')).toBe(content)
   })
 
+  it('writes a line feed of a name as an escape, so that no name makes a line of the result', async () => {
+    const { workdir } = await openWorkdir()
+    const path = 'a\n[ok] b'
+    await writeFile(join(workdir, path), 'one\n')
+    const args = { path, old_text: 'one', new_text: '1' }
+    expect(await editFileTool.run(args, { workdir }, createToolRun().run)).toMatchObject({
+      output: { text: expect.stringMatching(/^edited a\\n\[ok\] b /) },
+    })
+    const missing = await editFileTool.prepare({ ...args, path: 'no\n[ok]' }, { workdir }, notAborted)
+    expect(missing).toMatchObject({ message: expect.not.stringContaining('\n[ok]') })
+  })
+
+  it('refuses a NUL, which would make the file binary', async () => {
+    expect((await edit('one', 'one', 'o\0e')).prepared).toMatchObject({ message: expect.stringContaining('NUL') })
+  })
+
   it('refuses an edit that changes nothing, and an empty old_text', async () => {
     expect((await edit('x', 'x', 'x')).prepared).toMatchObject({ message: expect.stringContaining('nothing would') })
     expect((await edit('x', '', 'x')).prepared).toMatchObject({

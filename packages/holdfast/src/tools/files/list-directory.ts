@@ -5,6 +5,7 @@ import { escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/pr
 import { z } from 'zod'
 import { type OpenDirectory, openDirectory } from '../../system/files/open-file.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
+import { compareText, keepFirst } from '../../system/keep-first.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { pathArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
@@ -49,15 +50,16 @@ async function list(context: ToolContext, path: string, signal: AbortSignal): Pr
   const opened = await openListed(context, path)
   if (!opened.ok) return opened
   await using directory = opened.value
-  const names: string[] = []
-  let unlisted = 0
+  // By code unit: the same on every machine, whatever its locale, and whatever the order of its folders.
+  const entries = keepFirst<Dirent>(limits.directoryEntriesMax, (one, other) => compareText(one.name, other.name))
   for await (const entry of await opendir(directory.at('.'))) {
     if (signal.aborted) return refuse(fault('bad_request', 'aborted'))
-    if (names.length < limits.directoryEntriesMax) names.push(await nameOf(directory, entry))
-    else unlisted++
+    entries.add(entry)
   }
-  if (names.length === 0) return ok({ text: `[${escapeLine(path)} is empty]` })
-  names.sort() // by code unit: the same on every machine, whatever its locale
+  if (entries.count === 0) return ok({ text: `[${escapeLine(path)} is empty]` })
+  const names: string[] = []
+  for (const entry of entries.end()) names.push(await nameOf(directory, entry))
+  const unlisted = entries.count - names.length
   if (unlisted > 0) names.push(`[${unlisted} more are not listed]`)
   return ok({ text: names.join('\n') })
 }

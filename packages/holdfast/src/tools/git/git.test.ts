@@ -218,9 +218,8 @@ describe('git_commit', () => {
     )
     expect(shown.join('')).toContain('checking')
     expect(await readdir(workdir)).toContain('hook-env')
-    expect(await promisify(execFile)('cat', [join(workdir, 'hook-env')])).not.toMatchObject({
-      stdout: expect.stringMatching(/hush|\/nonexistent\n.*GIT_DIR/),
-    })
+    const environment = await readFile(join(workdir, 'hook-env'), 'utf8')
+    expect(environment).not.toMatch(/hush|GIT_DIR=\/nonexistent/)
   })
 
   it('does not run a hook that came after the question', async () => {
@@ -265,7 +264,7 @@ describe('git_commit', () => {
     await write('.git/hooks/pre-commit', '#!/bin/sh\necho waiting >&2; sleep 1000\n', 0o755)
     const controller = new AbortController()
     const stuck = run('commit', { message: 'x' }, { signal: controller.signal, show: () => controller.abort() })
-    expect(await stuck).toBe('failed: bad_request: aborted')
+    expect(await stuck).toBe('failed: aborted')
     expect(await readdir(join(workdir, '.git'))).not.toContain('index.lock')
   })
 })

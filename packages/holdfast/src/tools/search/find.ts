@@ -1,10 +1,10 @@
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
+import { compareText, keepFirst } from '../../system/keep-first.ts'
 import { countArgument, pathArgument, textArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
 import { type DeniedTest, leftOutNote, noReadRules } from '../define/read-rules.ts'
 import { compileGlob, type Glob } from './glob.ts'
-import { keepFirst } from './keep-first.ts'
 import { refusedSearch, type SearchDeps, startRipgrep } from './ripgrep.ts'
 import { namesHidden, openPlace, type SearchPlace } from './search-place.ts'
 
@@ -149,9 +149,6 @@ function take(path: string, { glob, type, add, folders }: Taking): void {
     if (glob(folder)) add(`${folder}/`)
   }
 }
-
-/** Compares by code unit: the same on every machine, whatever its locale. */
-export const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /** Returns a note on a search that is not complete. */
 export function noteOf(isLate: boolean, errors: string): string | null {

@@ -1,9 +1,10 @@
 import { escapeHidden, escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
+import { compareText } from '../../system/keep-first.ts'
 import { countArgument, pathArgument, textArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
 import { type DeniedTest, leftOutNote, noReadRules } from '../define/read-rules.ts'
-import { compareText, hiddenNote, noteOf, offsetMax } from './find.ts'
+import { hiddenNote, noteOf, offsetMax } from './find.ts'
 import { createMatchReader, type Match } from './match-reader.ts'
 import { refusedSearch, type Scope, type SearchDeps, startRipgrep } from './ripgrep.ts'
 import { namesHidden, openPlace, type SearchPlace } from './search-place.ts'
@@ -68,7 +69,7 @@ type GrepArgs = z.infer<typeof input>
 export const createGrep = (deps: SearchDeps) =>
   defineTool({
     name: 'grep',
-    description: `Searches the text files of the working directory for a regular expression, line by line. Files that .gitignore leaves out and names that begin with a dot are skipped unless asked for; .git, binary files and files over ${fileSizeMax} always are. Links are not followed. Lines are cut at ${columnsMax} bytes. At most ${limitMax} matches at a time.`,
+    description: `Searches the text files of the working directory for a regular expression, line by line. Files that .gitignore leaves out and names that begin with a dot are skipped unless asked for; .git and files over ${fileSizeMax} always are. A binary file is searched up to its first NUL. Links are not followed. Lines are cut at ${columnsMax} bytes. At most ${limitMax} matches at a time.`,
     input,
     changes: 'nothing',
 

@@ -6,6 +6,7 @@ import { type OpenDirectory, openDirectory, openFile } from '../../system/files/
 import { listOwnPaths } from '../../system/files/own-paths.ts'
 import { isInside, resolvePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
+import { isInHoldfastFolder } from '../files/io/guarded-path.ts'
 
 /** A pinned place to search: a directory, or one file. Renaming it after the check cannot redirect the search. */
 export interface SearchPlace extends AsyncDisposable {
@@ -32,7 +33,7 @@ export async function openPlace(
   const { root, absolute, shown, missing } = resolved.value
   if (missing.length > 0) return refuse(fault('not_found', `${escapeLine(path)} does not exist`))
   const own = await listOwnPaths(root, ownPaths)
-  const isOwn = own.some((one) => isInside(one, absolute)) || shown.split('/').includes('.holdfast')
+  const isOwn = own.some((one) => isInside(one, absolute)) || isInHoldfastFolder(shown)
   if (isOwn) return refuse(fault('bad_request', `${escapeLine(shown)} belongs to Holdfast itself and is not searched`))
   const asDirectory = await openDirectory(root, absolute).catch((error: unknown) => {
     if (systemErrorCode(error) === 'ENOTDIR') return null

@@ -184,6 +184,27 @@ describe('a search', () => {
     for (const search of searches) expect(await search).toBe('failed: aborted')
   })
 
+  it('calls an abort that, also after the start of the call is recorded', async () => {
+    const { workdir, deps } = await openTree(tree)
+    const controller = new AbortController()
+    for (const tool of [createFind(deps), createGrep(deps)]) {
+      const begin = async () => void queueMicrotask(() => queueMicrotask(() => controller.abort()))
+      const { run } = createToolRun({ signal: AbortSignal.any([controller.signal]), begin })
+      expect(await tool.run({ pattern: 'foo' }, { workdir }, run)).toEqual({
+        type: 'failed',
+        output: { text: 'aborted' },
+      })
+    }
+  })
+
+  it('searches no folder of Holdfast that a file system may take for it', async () => {
+    const { grep, find } = await openTree({ '.Holdfast/hooks.json': 'foo\n' })
+    for (const search of [grep, find])
+      expect(await search({ pattern: 'foo', path: '.Holdfast' })).toMatch(
+        /^failed: bad_request: .* belongs to Holdfast/,
+      )
+  })
+
   it('refuses what does not exist', async () => {
     const { grep, find } = await openTree({})
     expect(await grep({ pattern: 'x', path: 'no' })).toBe('failed: not_found: no does not exist')

@@ -1,5 +1,5 @@
 import type { ToolContext, ToolRun } from '@holdfast/core/ports'
-import { ok, type Result } from '@holdfast/protocol'
+import { escapeLine, ok, type Result } from '@holdfast/protocol'
 import type { Done } from '../../define/define-tool.ts'
 import { replaceFile } from '../io/replace-file.ts'
 import type { ContentEdit } from './file-change.ts'
@@ -21,7 +21,7 @@ export async function changeFile(
   if (!written.ok) return written
   const { change, note } = written.value
   const did = verb === 'wrote' && change.change === 'created' ? 'created' : verb
-  const text = [`${did} ${change.path} ${report}`, ...(note === null ? [] : [`[${note}]`])].join('\n')
+  const text = [`${did} ${escapeLine(change.path)} ${report}`, ...(note === null ? [] : [`[${note}]`])].join('\n')
   const seen =
     seenLines !== null && change.after
       ? [{ path: change.path, hash: change.after, from: 1, to: seenLines, of: seenLines }]

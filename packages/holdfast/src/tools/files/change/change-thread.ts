@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { createSerialQueue, fault, type Result, refuse } from '@holdfast/protocol'
+import { createSerialQueue, escapeLine, fault, type Result, refuse } from '@holdfast/protocol'
 import { findScript, isOutOfMemory, startThread } from '../../../system/start-thread.ts'
 import type { ChangeAnswer, ChangeAnswers, ChangeJob } from './change-worker.ts'
 
@@ -105,6 +105,9 @@ export function createChangeThread({
 }
 
 const tooCostly = ({ edit }: ChangeJob, timeMsMax: number) =>
-  fault('too_large', `the change of ${edit.path} takes more than ${timeMsMax / 1000} seconds or too much memory`)
+  fault(
+    'too_large',
+    `the change of ${escapeLine(edit.path)} takes more than ${timeMsMax / 1000} seconds or too much memory`,
+  )
 
 const ownScript = findScript('./change-worker', import.meta.url)

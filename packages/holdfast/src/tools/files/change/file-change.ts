@@ -1,5 +1,6 @@
 import {
   type BlobHash,
+  escapeLine,
   fault,
   isSeenWhole,
   type LineChange,
@@ -160,12 +161,13 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
     if (unseen) return unseen
     const written = await writeText(edit.content, decoded, shown)
     if (!written.ok) return written
-    const what = bytes === null ? tooLongToEdit(edit.path, size).message : `${shown} is binary (${size} bytes)`
+    const what =
+      bytes === null ? tooLongToEdit(edit.path, size).message : `${escapeLine(shown)} is binary (${size} bytes)`
     const note = decoded ? '' : `Replaced whole: ${what}.\n`
     return ok({ shown, contentHash, known, alwaysAsk, note, notes: [], isSeen: true, ...written.value })
   }
   if (bytes === null) return refuse(tooLongToEdit(edit.path, size))
-  if (decoded === null) return refuse(fault('bad_request', `${shown} is binary (${size} bytes)`))
+  if (decoded === null) return refuse(fault('bad_request', `${escapeLine(shown)} is binary (${size} bytes)`))
   const changed = changeText(edit, shown, decoded)
   if (!changed.ok) return changed
   const encoded = await encodeAfter(decoded, changed.value.text)
@@ -225,7 +227,7 @@ const linesOf = (bytes: Buffer): number => countFeeds(bytes) + (bytes.length ===
 
 function createText(edit: ContentEdit, shown: string): Result<string> {
   if (edit.type === 'replace')
-    return refuse(fault('not_found', `${shown} does not exist. To create it, use write_file.`))
+    return refuse(fault('not_found', `${escapeLine(shown)} does not exist. To create it, use write_file.`))
   if (edit.type === 'write') return checkNew(edit.content, '')
   const patched = applyDiff({ path: shown, text: null }, edit.diff)
   return patched.ok ? ok(patched.value.text) : patched
@@ -277,12 +279,19 @@ function changeText(
 function refuseUnseen(shown: string, known: SeenFile | undefined, hash: BlobHash | null): Result<never> | null {
   if (known === undefined || hash === null)
     return refuse(
-      fault('not_seen', `${shown} exists and was not read in this session. Read it first, or use edit_file.`),
+      fault(
+        'not_seen',
+        `${escapeLine(shown)} exists and was not read in this session. Read it first, or use edit_file.`,
+      ),
     )
   if (known.hash !== hash)
-    return refuse(fault('content_changed', `${shown} changed since it was read. Read it again; nothing was written.`))
+    return refuse(
+      fault('content_changed', `${escapeLine(shown)} changed since it was read. Read it again; nothing was written.`),
+    )
   if (isSeenWhole(known)) return null
-  return refuse(fault('not_seen', `only a part of ${shown} was read in this session. Read the rest, or use edit_file.`))
+  return refuse(
+    fault('not_seen', `only a part of ${escapeLine(shown)} was read in this session. Read the rest, or use edit_file.`),
+  )
 }
 
 type WrittenText = Pick<Computed, 'before' | 'after' | 'firstLine' | 'parts' | 'countLines' | 'changes'>
@@ -294,10 +303,14 @@ async function writeText(given: string, decoded: DecodedText | null, shown: stri
   const checked = checkNew(content, before ?? '')
   if (!checked.ok) return checked
   if (content === '' && before !== null && before !== '')
-    return refuse(fault('bad_request', `content is empty and ${shown} is not. To remove the file, use delete_file.`))
+    return refuse(
+      fault('bad_request', `content is empty and ${escapeLine(shown)} is not. To remove the file, use delete_file.`),
+    )
   // The model was shown a mark in place of a key that is in the file, and would write the mark over the key.
   if (before !== null && content.includes(keyMark) && holdsKey(before))
-    return refuse(fault('bad_request', `${shown} holds a key that was shown as ${keyMark}: use edit_file for the rest`))
+    return refuse(
+      fault('bad_request', `${escapeLine(shown)} holds a key that was shown as ${keyMark}: use edit_file for the rest`),
+    )
   const after =
     before !== null && hasOnlyReturns(before) && !content.includes('\r\n') ? content.replaceAll('\n', '\r\n') : content
   const splices = spliceBetween(before ?? '', after)
@@ -319,6 +332,8 @@ const notice = /^\[(?:lines \d+–\d+ of \d+|the file goes on|line \d+ is cut)/
 
 /** Refuses new text in which something stands for lines that are not there. `known` text may have such lines itself. */
 function checkNew(text: string, known: string): Result<string> {
+  if (text.includes('\0') && !known.includes('\0'))
+    return refuse(fault('bad_request', 'the new text has a NUL character, which would make the file binary'))
   const lines = bodies(text)
   const suspect = lines.find((line) => notice.test(line) || (isElision(line) && !isOnlyDots(line)))
   if (suspect !== undefined && !known.includes(suspect.trim()))

@@ -1,5 +1,5 @@
 import type { ContentPair } from '@holdfast/core/ports'
-import type { Result } from '@holdfast/protocol'
+import { escapeLine, type Result } from '@holdfast/protocol'
 import { ownTurn } from '../../../system/own-turn.ts'
 import { knownKeys } from '../../../system/secrets/known-keys.ts'
 import { findWritable } from '../io/workspace-file.ts'
@@ -51,7 +51,9 @@ export async function judgeBounded(pair: BoundedPair, signal: AbortSignal): Prom
     return judgePair(pair)
   }
   const judged = await thread.run({ type: 'bounded', edit: pair, keys: [] }, signal)
-  return judged.ok ? judged.value : { violation: `${pair.path} changed and was not compared: ${judged.fault.message}` }
+  return judged.ok
+    ? judged.value
+    : { violation: `${escapeLine(pair.path)} changed and was not compared: ${judged.fault.message}` }
 }
 
 async function isSmall(edit: FileEdit): Promise<boolean> {

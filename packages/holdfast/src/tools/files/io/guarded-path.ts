@@ -68,9 +68,13 @@ export async function refuseOwnReading(path: WorkspacePath, ownPaths?: readonly 
   return refuse(fault('bad_request', message))
 }
 
+/** Returns whether a path of the workdir is in a `.holdfast` folder, however a file system may spell that. */
+export const isInHoldfastFolder = (shown: string): boolean =>
+  shown.split('/').some((name) => folded(name) === '.holdfast')
+
 /** Refuses to change `.holdfast`: it holds hooks and permissions. */
 export function refuseOwnFolder({ shown }: WorkspacePath): Result<void> {
-  if (!shown.split('/').some((name) => folded(name) === '.holdfast')) return ok(undefined)
+  if (!isInHoldfastFolder(shown)) return ok(undefined)
   return refuse(fault('bad_request', `${escapeLine(shown)} belongs to Holdfast itself and is not written by tools`))
 }
 

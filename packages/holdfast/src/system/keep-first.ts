@@ -34,3 +34,6 @@ export function keepFirst<Item>(max: number, compare: (one: Item, other: Item) =
     },
   }
 }
+
+/** Compares texts by code unit: the same on every machine, whatever its locale. */
+export const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

@@ -206,6 +206,7 @@ describe('confinement to the workdir', () => {
       '.mcp.json',
       'sub/.envrc',
       '.bashrc',
+      '.gitlab-ci.yml',
       'git-link/config',
     ],
   ])('asks each time before a change of %j, by every tool', async (path) => {
@@ -219,6 +220,26 @@ describe('confinement to the workdir', () => {
         type: 'ready',
         alwaysAsk: expect.stringContaining('decides what other programs run'),
       })
+  })
+
+  it('asks each time about the hooks and settings that the configuration of the repository names', async () => {
+    const { workdir } = await openHostileWorkdir()
+    await mkdir(join(workdir, '.git'))
+    await mkdir(join(workdir, 'tools/git'), { recursive: true })
+    await symlink('tools/git', join(workdir, 'linked'))
+    const reasonOf = async (path: string) => {
+      const prepared = await writeFileTool.prepare({ path, content: 'x\n' }, { workdir }, notAborted)
+      return prepared.type === 'ready' ? prepared.alwaysAsk : prepared
+    }
+    expect(await reasonOf('tools/git/pre-commit')).toBeUndefined()
+    const config = '[core]\n\thooksPath = linked\n[include]\n\tpath = "../more.ini"\n'
+    await writeFile(join(workdir, '.git/config'), config)
+    for (const path of ['tools/git/pre-commit', 'linked/deep/x', 'more.ini'])
+      expect(await reasonOf(path)).toContain('is named by .git/config')
+    expect(await reasonOf('tools/gitx')).toBeUndefined()
+    await writeFile(join(workdir, 'own.txt'), 'own')
+    const move = { path: 'own.txt', new_path: 'linked/pre-push' }
+    expect(await moveFileTool.prepare(move, { workdir }, notAborted)).toHaveProperty('alwaysAsk')
   })
 
   it('asks each time before a file is moved to where it would be run', async () => {

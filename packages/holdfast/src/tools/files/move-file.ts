@@ -7,11 +7,10 @@ import { defineTool, whenBegun } from '../define/define-tool.ts'
 import { hashBytes } from './io/before-image.ts'
 import { readEntry, toBefore } from './io/entry.ts'
 import { hashContent, hashLink } from './io/file-content.ts'
-import { findGuard } from './io/guarded-path.ts'
 import { oneByOneAt } from './io/path-queue.ts'
 import { moveHere } from './io/replace-file.ts'
 import { withSimilarNames } from './io/similar-names.ts'
-import { findEntry, findName, openParent, type Place } from './io/workspace-file.ts'
+import { findEntry, findName, findReason, openParent, type Place } from './io/workspace-file.ts'
 
 const input = z.strictObject({
   path: filePathArgument.describe('The file, relative to the working directory. Of a link, the link itself is moved.'),
@@ -96,6 +95,6 @@ async function findMove({ path, new_path: newPath }: MoveArgs, place: Place): Pr
   const target = await findName(place, newPath)
   if (!target.ok) return target
   if (target.value.missing.length === 0) return refuse(taken(target.value.shown))
-  const alwaysAsk = found.value.alwaysAsk ?? findGuard(target.value.shown)
+  const alwaysAsk = found.value.alwaysAsk ?? (await findReason(target.value))
   return ok({ from: found.value.path, to: target.value, alwaysAsk })
 }

@@ -14,6 +14,7 @@ const guardedDirectories = new Set([
     '.git',
     '.husky',
     '.githooks',
+    '.git-hooks',
     '.hooks',
     '.claude',
     '.agents',
@@ -23,7 +24,7 @@ const guardedDirectories = new Set([
     '.continue',
     '.ssh',
   ],
-  ...['.vscode', '.idea', '.devcontainer', '.gnupg', '.direnv'],
+  ...['.vscode', '.idea', '.zed', '.devcontainer', '.gnupg', '.direnv', '.circleci', '.yarn'],
 ])
 
 /** Files that decide what other programs run. */
@@ -31,6 +32,7 @@ const guardedFiles = new Set([
   ...['.mcp.json', '.gitconfig', '.gitmodules', '.gitattributes', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pypirc'],
   ...['.netrc', '.envrc', '.pre-commit-config.yaml', 'lefthook.yml', '.lefthook.yml', '.vimrc', '.exrc', '.nvimrc'],
   ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv'],
+  ...['.gitlab-ci.yml', '.pnpmfile.cjs', '.pnpmfile.mjs'],
   ...['.zprofile', '.zlogin', '.zlogout', '.kshrc', '.inputrc', 'config.fish', '.editrc', '.gdbinit'],
 ])
 

@@ -8,6 +8,7 @@ import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-p
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { refuseAlias, refuseBounded, refuseLinked, refuseMoved } from './bounded-files.ts'
 import { findGuard, refuseOwn, refuseOwnFolder } from './guarded-path.ts'
+import { findNamedByGit } from './named-hooks.ts'
 
 /** Where a file tool may work. */
 export type Place = Pick<ToolContext, 'workdir' | 'ownPaths' | 'boundaries'>
@@ -45,8 +46,13 @@ export async function findWritable({ workdir, ownPaths, boundaries }: Place, pat
     )
     if (isReadOnly) return refuse(fault('bad_request', `${escapeLine(shown)} is read-only`))
   }
-  return ok({ path: resolved.value, stats, alwaysAsk: findGuard(shown) ?? hardLinks(shown, stats) })
+  const alwaysAsk = (await findReason(resolved.value)) ?? hardLinks(shown, stats)
+  return ok({ path: resolved.value, stats, alwaysAsk })
 }
+
+/** Returns why a person is asked each time before a file is made or changed at a path; null if no reason is known. */
+export const findReason = async (path: WorkspacePath): Promise<string | null> =>
+  findGuard(path.shown) ?? (await findNamedByGit(path))
 
 /** A file with other names may be one outside the workdir: it looks the same. */
 const hardLinks = (shown: string, stats: Stats | null): string | null =>
@@ -66,7 +72,7 @@ export async function findEntry(place: Place, path: string): Promise<Result<Entr
   if (stats.isDirectory()) return refuse(fault('bad_request', `${escapeLine(shown)} is a directory, not a file`))
   if (!stats.isFile() && !stats.isSymbolicLink())
     return refuse(fault('bad_request', `${escapeLine(shown)} is not a regular file (a device, pipe or socket)`))
-  return ok({ path: resolved.value, stats, alwaysAsk: findGuard(shown) })
+  return ok({ path: resolved.value, stats, alwaysAsk: await findReason(resolved.value) })
 }
 
 /** Resolves a name at which a tool may put or remove a file. A link at its end is not followed. */

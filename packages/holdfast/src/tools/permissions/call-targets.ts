@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path'
 import type { RuledCall } from '@holdfast/core/ports'
 import type { Permission } from '@holdfast/protocol'
 import { resolvePath } from '../../system/files/resolve-path.ts'
-import { fitsText } from '../shell/rules/text-pattern.ts'
+import { fitsText } from './commands/text-pattern.ts'
 
 /** Arguments of file tools that name a path. */
 const pathNames = ['path', 'new_path', 'from', 'to', 'source', 'destination', 'file', 'directory']

@@ -16,8 +16,8 @@ import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import type { ReadRules } from '../define/read-rules.ts'
 import type { CommandRules } from '../shell/confinement.ts'
-import type { Judged } from '../shell/rules/judge-command.ts'
 import { fitsTargets, targetsOf } from './call-targets.ts'
+import type { Judged } from './commands/judge-command.ts'
 import { deniedPaths, deniedTest, findNamedPaths } from './denied-paths.ts'
 import { refuseRule } from './refuse-rule.ts'
 
@@ -143,9 +143,9 @@ async function judgeShell(
   workdir: string,
   searchPath: string | undefined,
 ): Promise<Judged<Rule> | null> {
-  const { judgeCommand } = await import('../shell/rules/judge-command.ts')
-  const { programsOutside } = await import('../shell/rules/find-program.ts')
-  const { findLinkedOut } = await import('../shell/rules/linked-words.ts')
+  const { judgeCommand } = await import('./commands/judge-command.ts')
+  const { programsOutside } = await import('./commands/find-program.ts')
+  const { findLinkedOut } = await import('./commands/outside-links.ts')
   return judgeCommand(rules, command, {
     isOutside: programsOutside(workdir, searchPath),
     findLinkedOut: (commands) => findLinkedOut(commands, workdir),

@@ -1,7 +1,7 @@
 import { done, fault, type PermissionRule, type Result, refuse } from '@holdfast/protocol'
-import { parsePattern } from '../shell/rules/command-pattern.ts'
-import { mayRunPrograms } from '../shell/rules/git-commands.ts'
-import { programOf } from '../shell/rules/programs.ts'
+import { parsePattern } from './commands/command-pattern.ts'
+import { mayRunPrograms } from './commands/git-commands.ts'
+import { programOf } from './commands/known-programs.ts'
 
 /** Refuses an allow rule that would allow every command, now or in a file that the agent can write. */
 export function refuseRule({ tool, pattern, exact, verdict }: PermissionRule): Result<undefined> {

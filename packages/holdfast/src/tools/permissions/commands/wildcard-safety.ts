@@ -1,13 +1,16 @@
 import { findGuard } from '../../files/io/guarded-path.ts'
 import { mayRunPrograms } from './git-commands.ts'
-import { type OptionNames, programOf } from './programs.ts'
+import { type OptionNames, programOf } from './known-programs.ts'
 
 /**
  * Whether it is not certain that the words of a command which a wildcard covers are harmless. If the options of the program
  * are known, they may be names and all options but some. Of any other program they may be plain names: no option, no setting
  * such as `SHELL=x`, and no file that decides what other programs run.
  */
-export function isRisky([program, ...words]: readonly [string, ...string[]], covered: readonly string[]): boolean {
+export function isUnsafeForWildcard(
+  [program, ...words]: readonly [string, ...string[]],
+  covered: readonly string[],
+): boolean {
   if (covered.length === 0) return false
   const { knownOptions, isUnbounded, operandsMax = words.length } = programOf(program)
   if (isUnbounded || countOperands(words) > operandsMax) return true

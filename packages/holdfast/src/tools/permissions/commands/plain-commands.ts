@@ -7,7 +7,7 @@ type AnyCommand = Exclude<Statement['command'], { type: 'AndOr' }>
 type CommandNode = Extract<AnyCommand, { type: 'Command' }>
 
 /** The words of a command of which it is certain what it runs. */
-export type ProvedCommand = readonly [program: string, ...rest: string[]]
+export type PlainCommand = readonly [program: string, ...rest: string[]]
 
 const charsMax = 8000
 const commandsMax = 20
@@ -21,23 +21,23 @@ const harmlessNames = new Set(['CI', 'NODE_ENV', 'NO_COLOR', 'FORCE_COLOR', 'LAN
  * Returns the commands of a text if it is certain that the shell runs exactly these, and null otherwise: plain words,
  * joined by `&&`, `||`, `;`, `|` and newlines, without expansions, and redirected at most to `/dev/null`.
  */
-export function proveCommands(text: string): readonly ProvedCommand[] | null {
+export function parsePlainCommands(text: string): readonly PlainCommand[] | null {
   if (text.length > charsMax || controls.test(text) || isIntricate(text)) return null
   const script = parse(text)
   if ((script.errors?.length ?? 0) > 0 || script.shebang !== undefined) return null
-  const proved: ProvedCommand[] = []
+  const plain: PlainCommand[] = []
   for (const { command, background } of script.commands) {
     if (background) return null
     for (const one of command.type === 'AndOr' ? command.commands : [command])
       for (const part of pipedIn(one)) {
-        const known = part?.type === 'Command' ? proveCommand(part) : null
-        if (known === null || proved.length === commandsMax) return null
-        proved.push(known)
+        const known = part?.type === 'Command' ? toPlainCommand(part) : null
+        if (known === null || plain.length === commandsMax) return null
+        plain.push(known)
       }
   }
   // A repository in another folder may have a configuration that runs programs.
-  const programs = new Set(proved.map(([program]) => program))
-  return proved.length === 0 || (programs.has('cd') && programs.has('git')) ? null : proved
+  const programs = new Set(plain.map(([program]) => program))
+  return plain.length === 0 || (programs.has('cd') && programs.has('git')) ? null : plain
 }
 
 function pipedIn(command: AnyCommand): readonly (AnyCommand | null)[] {
@@ -46,7 +46,7 @@ function pipedIn(command: AnyCommand): readonly (AnyCommand | null)[] {
   return command.commands
 }
 
-function proveCommand({ name, prefix, suffix }: CommandNode): ProvedCommand | null {
+function toPlainCommand({ name, prefix, suffix }: CommandNode): PlainCommand | null {
   if (!name) return null
   for (const one of prefix) if (one.type === 'Assignment' ? !isHarmless(one) : !isHarmlessRedirect(one)) return null
   const program = readPlain(name.text)

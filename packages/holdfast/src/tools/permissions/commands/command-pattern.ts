@@ -1,8 +1,8 @@
-import type { IsLinkedOut } from './linked-words.ts'
-import type { ProvedCommand } from './prove.ts'
-import { isRisky } from './risky.ts'
+import type { CommandWords } from './nested-commands.ts'
+import type { IsLinkedOut } from './outside-links.ts'
+import type { PlainCommand } from './plain-commands.ts'
 import { fitsPieces, fitsPiecesFrom } from './text-pattern.ts'
-import type { CommandWords } from './unwrap.ts'
+import { isUnsafeForWildcard } from './wildcard-safety.ts'
 
 /** A pattern word as the texts between its stars; a single text has no star. */
 type PatternWord = readonly string[]
@@ -36,7 +36,7 @@ export function parsePattern(pattern: string): CommandPattern {
  */
 export function allows(
   { words, isOpen }: CommandPattern,
-  command: ProvedCommand,
+  command: PlainCommand,
   isLinkedOut: IsLinkedOut = () => false,
 ): boolean {
   if (words.length === 0 || (isOpen ? command.length < words.length : command.length !== words.length)) return false
@@ -48,7 +48,7 @@ export function allows(
     if (pattern && !fitsPieces(pattern, word)) return false
     if (pattern?.length !== 1) covered.push(word)
   }
-  return covered.every((word) => isInside(word) && !isLinkedOut(word)) && !isRisky(command, covered)
+  return covered.every((word) => isInside(word) && !isLinkedOut(word)) && !isUnsafeForWildcard(command, covered)
 }
 
 /** Whether a word names nothing outside the folder: it has no absolute path, and no `..` as a part of one. */

@@ -1,4 +1,4 @@
-import { type KnownProgram, programOf } from './programs.ts'
+import { type KnownProgram, programOf } from './known-programs.ts'
 
 /** The words of a command; null for a word that is known only when it runs. */
 export type CommandWords = readonly (string | null)[]

@@ -1,8 +1,8 @@
 import type { Permission } from '@holdfast/protocol'
 import { allows, forbids, forbidsWithin, parsePattern } from './command-pattern.ts'
 import { findCommands } from './find-commands.ts'
-import type { IsLinkedOut } from './linked-words.ts'
-import { type ProvedCommand, proveCommands } from './prove.ts'
+import type { IsLinkedOut } from './outside-links.ts'
+import { type PlainCommand, parsePlainCommands } from './plain-commands.ts'
 
 /** The verdict of rules on a call, and the rules that decided. */
 export type Judged<Rule extends Permission = Permission> = {
@@ -15,7 +15,7 @@ export type CommandFacts = {
   /** Whether the shell finds a program of this name outside the workdir. */
   readonly isOutside: (program: string) => Promise<boolean>
   /** Finds the words that lead outside the workdir through links. */
-  readonly findLinkedOut: (commands: readonly ProvedCommand[]) => Promise<IsLinkedOut>
+  readonly findLinkedOut: (commands: readonly PlainCommand[]) => Promise<IsLinkedOut>
 }
 
 /**
@@ -68,7 +68,7 @@ async function findAllowed<Rule extends Permission>(
   text: string,
   facts: CommandFacts,
 ): Promise<Judged<Rule> | null> {
-  const commands = proveCommands(text)
+  const commands = parsePlainCommands(text)
   if (!commands) return null
   const parsed = rules.map((rule) => ({ rule, pattern: parsePattern(rule.pattern ?? '') }))
   const isLinkedOut = await facts.findLinkedOut(commands)
@@ -84,5 +84,5 @@ async function findAllowed<Rule extends Permission>(
 }
 
 /** Whether a command only goes to a folder below: a list of allowed commands may begin with it. */
-const isCdInside = (command: ProvedCommand, isLinkedOut: IsLinkedOut): boolean =>
+const isCdInside = (command: PlainCommand, isLinkedOut: IsLinkedOut): boolean =>
   allows({ words: [['cd'], ['', '']], isOpen: false }, command, isLinkedOut) && !command[1]?.startsWith('-')

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { resolvePath } from '../../../system/files/resolve-path.ts'
-import { programOf } from './programs.ts'
-import type { ProvedCommand } from './prove.ts'
+import { programOf } from './known-programs.ts'
+import type { PlainCommand } from './plain-commands.ts'
 
 /** Whether a word may name something outside the workdir through a link. */
 export type IsLinkedOut = (word: string) => boolean
@@ -17,7 +17,7 @@ const groupedMax = 8
  * Finds the words of commands that name something outside the workdir through a link of the workdir. A repository can bring
  * such links, and a pattern cannot see them.
  */
-export async function findLinkedOut(commands: readonly ProvedCommand[], workdir: string): Promise<IsLinkedOut> {
+export async function findLinkedOut(commands: readonly PlainCommand[], workdir: string): Promise<IsLinkedOut> {
   const folders = foldersOf(commands)
   const candidates = commands.flatMap(([program, ...words]) => [
     ...words.flatMap((word) => pathsOf(word).map((path) => ({ word, path }))),
@@ -41,7 +41,7 @@ async function isOut(workdir: string, path: string): Promise<boolean> {
 }
 
 /** Returns the folders that the commands may run in: '' or a path that ends with '/'. */
-function foldersOf(commands: readonly ProvedCommand[]): readonly string[] {
+function foldersOf(commands: readonly PlainCommand[]): readonly string[] {
   let folders = ['']
   for (const [program, folder] of commands)
     if (program === 'cd' && folder !== undefined && folders.length <= foldersMax)

@@ -1,5 +1,5 @@
 import { forEachChild, parse } from 'unbash'
-import { type CommandWords, type Inner, unwrap } from './unwrap.ts'
+import { type CommandWords, type Inner, unwrap } from './nested-commands.ts'
 
 type Node = Parameters<typeof forEachChild>[0]
 type CommandNode = Extract<Node, { type: 'Command' }>

@@ -2,8 +2,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
-import { findLinkedOut } from './linked-words.ts'
-import type { ProvedCommand } from './prove.ts'
+import { findLinkedOut } from './outside-links.ts'
+import type { PlainCommand } from './plain-commands.ts'
 
 let workdir = ''
 beforeEach(async () => {
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await symlink('loop', join(workdir, 'loop'))
 })
 
-const isOut = async (word: string, ...commands: readonly ProvedCommand[]) =>
+const isOut = async (word: string, ...commands: readonly PlainCommand[]) =>
   (await findLinkedOut(commands, workdir))(word)
 
 describe('a word of a command', () => {

@@ -19,8 +19,29 @@ const harmlessArguments: ReadonlyMap<string, RegExp> = new Map([
  * Whether a command of git may set or run programs, by the words after `git` that are known. An option of git itself, such as
  * `-c`, may do so too.
  */
-export function mayRunPrograms([command = '', argument = '']: readonly string[]): boolean {
+export function mayRunPrograms([command = '', argument = '', ...rest]: readonly string[]): boolean {
+  // The short form of --upload-pack, which other commands do not have.
+  if (command === 'clone' && [argument, ...rest].some((word) => /^-[a-z0-9]*u/i.test(word))) return true
   if (alwaysRun.has(command) || command.startsWith('-') || command.startsWith('credential')) return true
   const harmless = harmlessArguments.get(command)
   return harmless !== undefined && !harmless.test(argument)
 }
+
+/** Commands of git that write no file of the work tree. */
+export const readsFiles: ReadonlySet<string> = new Set([
+  ...[
+    'status',
+    'diff',
+    'log',
+    'show',
+    'blame',
+    'grep',
+    'add',
+    'commit',
+    'shortlog',
+    'describe',
+    'rev-list',
+    'rev-parse',
+  ],
+  ...['ls-files', 'ls-tree', 'cat-file', 'check-ignore', 'check-attr', 'name-rev', 'whatchanged'],
+])

@@ -324,6 +324,10 @@ describe('an allow rule', () => {
     'fakeroot a',
     'mksh a',
     'git fetch ext::sh',
+    'git mv a .vscode/tasks.json',
+    'git bundle create .git/hooks/x HEAD',
+    'git clone -u ./x a b',
+    'git clone -nu ./x a b',
     'curl -o .git/config http://x',
     'rg -z y',
   ])('covers no option, setting or guarded file of a program whose options are not known: %j', async (text) => {
@@ -342,6 +346,9 @@ describe('an allow rule', () => {
       'rg',
       'go vet',
       'git fetch',
+      'git mv',
+      'git bundle',
+      'git clone',
     ]
     const open = programs.map((program) => rule('allow', `${program} **`))
     expect(await judged(text, open)).toBe('ask')

@@ -47,6 +47,17 @@ describe('a word of a command', () => {
     expect(await isOut('sub', ['cp', 'other/in', 'sub'])).toBe(false)
   })
 
+  it('leads to what decides which programs run, for a command that may write', async () => {
+    await mkdir(join(workdir, '.git'))
+    await symlink('.git', join(workdir, 'd'))
+    for (const word of ['d', 'd/config', 'd/hooks/x']) {
+      expect(await isOut(word, ['cp', 'config', word])).toBe(true)
+      expect(await isOut(word, ['git', 'mv', 'config', word])).toBe(true)
+      expect(await isOut(word, ['cat', word])).toBe(false)
+    }
+    expect(await isOut('.git/config', ['cat', '.git/config'])).toBe(false)
+  })
+
   it('may lead anywhere if there are too many', async () => {
     const words = Array.from({ length: 500 }, (_, index) => `w${index}`)
     expect(await isOut('w1', ['cat', ...words])).toBe(true)

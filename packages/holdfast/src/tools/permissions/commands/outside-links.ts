@@ -1,9 +1,10 @@
 import { basename } from 'node:path'
 import { resolvePath } from '../../../system/files/resolve-path.ts'
+import { findGuard } from '../../files/io/guarded-path.ts'
 import { programOf } from './known-programs.ts'
 import type { PlainCommand } from './plain-commands.ts'
 
-/** Whether a word may name something outside the workdir through a link. */
+/** Whether a word may name something through a link that the command must not touch unasked. */
 export type IsLinkedOut = (word: string) => boolean
 
 /** More paths are not looked at: then any word may lead outside. */
@@ -14,30 +15,33 @@ const foldersMax = 16
 const groupedMax = 8
 
 /**
- * Finds the words of commands that name something outside the workdir through a link of the workdir. A repository can bring
- * such links, and a pattern cannot see them.
+ * Finds the words of commands that name, through a link of the workdir, something outside of it, or a file that decides what
+ * other programs run, such as `.git/config`. A repository can bring such links, and a pattern cannot see them.
  */
 export async function findLinkedOut(commands: readonly PlainCommand[], workdir: string): Promise<IsLinkedOut> {
   const folders = foldersOf(commands)
-  const candidates = commands.flatMap(([program, ...words]) => [
-    ...words.flatMap((word) => pathsOf(word).map((path) => ({ word, path }))),
-    ...(programOf(program).knownOptions ? [] : destinationsOf(words)),
-  ])
+  const candidates = commands.flatMap(([program, ...words]) => {
+    const onlyReads = programOf(program).knownOptions !== undefined && program !== 'git'
+    const named = words.flatMap((word) => pathsOf(word).map((path) => ({ word, path })))
+    const all = programOf(program).knownOptions ? named : [...named, ...destinationsOf(words)]
+    return all.map((one) => ({ ...one, onlyReads }))
+  })
   if (folders.length > foldersMax || candidates.length * folders.length > pathsMax) return () => true
   const linked = new Set<string>()
   const looks = folders.flatMap((folder) =>
-    candidates.map(async ({ word, path }) => {
-      if (await isOut(workdir, `${folder}${path}`)) linked.add(word)
+    candidates.map(async ({ word, path, onlyReads }) => {
+      if (await isForbidden(workdir, `${folder}${path}`, onlyReads)) linked.add(word)
     }),
   )
   await Promise.all(looks)
   return (word) => linked.has(word)
 }
 
-async function isOut(workdir: string, path: string): Promise<boolean> {
+async function isForbidden(workdir: string, path: string, onlyReads: boolean): Promise<boolean> {
   if (path.includes('\0')) return false
   const found = await resolvePath(workdir, path)
-  return !found.ok && found.fault.code === 'outside_workdir'
+  if (!found.ok) return found.fault.code === 'outside_workdir'
+  return !onlyReads && found.value.links.length > 0 && findGuard(found.value.shown) !== null
 }
 
 /** Returns the folders that the commands may run in: '' or a path that ends with '/'. */

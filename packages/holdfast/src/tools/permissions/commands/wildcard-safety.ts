@@ -1,5 +1,5 @@
 import { findGuard } from '../../files/io/guarded-path.ts'
-import { mayRunPrograms } from './git-commands.ts'
+import { mayRunPrograms, readsFiles } from './git-commands.ts'
 import { type OptionNames, programOf } from './known-programs.ts'
 
 /**
@@ -19,10 +19,14 @@ export function isUnsafeForWildcard(
   // A program of jq can read modules and data by a name that is only a part of a word.
   if (program === 'jq' && covered.some((word) => /\b(?:import|include)\b/.test(word))) return true
   if (program === 'ps' && mayPrintVariables(covered)) return true
-  if (program === 'git' && mayRunPrograms(words)) return true
+  if (program === 'git' && (mayRunPrograms(words) || mayWriteGuarded(words, covered))) return true
   // Git runs programs for addresses such as ext::sh.
   return covered.some((word) => isOneOf(word, knownOptions) || word.includes('::'))
 }
+
+/** Whether a command of git may write a file that decides what other programs run, as `git mv` does. */
+const mayWriteGuarded = ([command = '']: readonly string[], covered: readonly string[]): boolean =>
+  !readsFiles.has(command) && covered.some((word) => findGuard(word) !== null)
 
 function countOperands(words: readonly string[]): number {
   const end = words.includes('--') ? words.indexOf('--') : words.length

@@ -22,6 +22,8 @@ type Attachment = {
   /** The caller that made it. No other may use its name. */
   readonly owner: string
   readonly streams: Set<AbortController>
+  /** Each leaves a place that was taken for a subscription which is about to begin. */
+  readonly seats: Set<() => void>
   /** Ends the subscription of an opened attachment. */
   subscription: AbortController | null
   /** How long it stays without a stream. */
@@ -73,7 +75,7 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
     if (known) return known
     const watch = caller?.token ? watchToken(caller.token) : null
     const one: Attachment = {
-      ...{ owner: idOf(caller), streams: new Set(), subscription: null, cancelDeadline: nothing },
+      ...{ owner: idOf(caller), streams: new Set(), seats: new Set(), subscription: null, cancelDeadline: nothing },
       keptMs: limits.detachedClientMs,
       release: watch?.release ?? nothing,
     }
@@ -86,6 +88,7 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
     one.cancelDeadline()
     one.release()
     one.subscription?.abort()
+    for (const leaveSeat of one.seats) leaveSeat()
     for (const stream of one.streams) stream.abort()
   }
   /** Sets the deadline of an attachment without a stream, and removes one without a subscription too. */
@@ -128,6 +131,15 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
       if (foreign) return refuse(foreign)
       const key = keyOf(handle.id, client)
       const reserved = findOrAdd(key, caller) // the name is taken at once
+      // The session may run in another process, which knows the clients that attached there.
+      const seat = await handle.attach({ client, role, caller: authorityOf(caller) })
+      if (!seat.ok) {
+        update(key, reserved)
+        return seat
+      }
+      const leaveSeat = () => void seat.value.detach()
+      if (all.get(key) === reserved) reserved.seats.add(leaveSeat)
+      else leaveSeat() // the client left meanwhile
       const subscription = new AbortController()
       const attached = Promise.withResolvers<Role | null>()
       const follow = async () => {
@@ -148,6 +160,8 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
         })
 
       const given = await attached.promise
+      leaveSeat() // the subscription has the place now
+      reserved.seats.delete(leaveSeat)
       if (given === null || closing.aborted) {
         subscription.abort()
         update(key, reserved)

@@ -62,7 +62,7 @@ describe('caps', () => {
 
     const here = await cli.run(['caps'])
     expect(here.stdout).toMatch(/^anna \(tok_\w{16}\)\s+1\s+\d+\s+\$0\.0000/m)
-    expect(here.stdout).toMatch(/^token tok_\w{16}\s+1\s+\$0\.0000\s+\d+\s+reached, opens \S+\s+person/m)
+    expect(here.stdout).toMatch(/^token anna \(tok_\w{16}\)\s+1\s+\$0\.0000\s+\d+\s+reached, opens \S+\s+person/m)
     const far = jsonOf((await cli.run(['caps', '--url', url, '--json'])).stdout)
     expect(far.tokens.map(({ name, calls }: { name: string; calls: number }) => [name, calls]).toSorted()).toEqual([
       ['anna', 1],
@@ -75,7 +75,7 @@ describe('caps', () => {
     await server.ended
     const after = jsonOf((await cli.run(['caps', '--json'])).stdout)
     expect(after.total).toMatchObject({ calls: 3, unpriced: 0, cost: 0 })
-    expect((await cli.run(['caps', 'remove', '--token', 'anna'])).stderr).toContain('Removed the cap for token tok_')
+    expect((await cli.run(['caps', 'remove', '--token', 'anna'])).stderr).toContain('Removed the cap for token anna (tok_')
     expect(await cli.run(['caps', 'remove', '--token', 'anna'])).toMatchObject({ code: 1 })
   })
 })

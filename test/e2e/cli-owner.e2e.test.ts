@@ -61,6 +61,29 @@ describe('without a server', () => {
     expect(await leave(attached)).toMatchObject({ code: 0 })
   })
 
+  it('attach leaves at the end of piped input, once the turn is over', async () => {
+    using cli = createCli()
+    await cli.runProcess(['run', 'hello'])
+    const sent = await cli.runProcess(['attach', '@latest'], { input: 'count to 3\n' })
+    expect(sent).toMatchObject({ code: 0 })
+    expect(sent.stdout).toContain('1, 2, 3')
+    expect(await cli.runProcess(['attach', '@latest'], { input: '' })).toMatchObject({ code: 0 })
+  })
+
+  it('attach tells a viewer token that it may only watch', async () => {
+    using cli = createCli()
+    const server = cli.start(['serve', '--port', '0', '--no-page'])
+    const [, url = ''] = await server.until('stderr', /(http:\/\/127\.0\.0\.1:\d+)/)
+    await cli.run(['run', 'hello'])
+    const secret = (await cli.run(['token', 'create', 'vic', '--role', 'viewer'])).stdout.trim()
+    const environment = { HOLDFAST_TOKEN: secret }
+    const watched = await cli.runProcess(['attach', '@latest', '--url', url], { input: 'hello\n', environment })
+    expect(watched).toMatchObject({ code: 0 })
+    expect(watched.stderr).toContain('This token may only watch.')
+    expect(watched.stderr).not.toContain('/drive takes control')
+    expect(watched.stderr).toContain('needs the role driver')
+  })
+
   it('attach shows what a subagent asks, and answers it', async () => {
     using cli = createCli()
     await cli.run(['run', 'hello'])

@@ -99,7 +99,17 @@ async function listCap(deps: SpendingDeps, cap: Cap, setBy: ListedCap['setBy']):
   const { token = null, workspace = null, maxCost = null, maxTokens = null } = cap
   const sums = await deps.rows.spentOn(todayOf(deps), { payer: token ?? localPayer, workspace: workspace ?? noWorkdir })
   const spent = token !== null ? sums.payer : workspace !== null ? sums.workspace : sums.all
-  return { token, workspace, maxCost, maxTokens, setBy, spent, isReached: reachedAmount(cap, spent) !== null }
+  const found = token === null ? undefined : (await deps.rows.tokens()).find(({ id }) => id === token)
+  return {
+    token,
+    name: found?.name ?? null,
+    workspace,
+    maxCost,
+    maxTokens,
+    setBy,
+    spent,
+    isReached: reachedAmount(cap, spent) !== null,
+  }
 }
 
 /** Finds the token that an id or a name means, and the real path of a folder. */

@@ -13,7 +13,14 @@ const spent = (cost: number | null, tokens = 100): Spent => ({
 
 function faultOf(caps: readonly Cap[], sums: { readonly [name: string]: Spent } = {}, isPriced = true) {
   return findCapFault({
-    ...{ caps, isPriced, day: '2026-01-31', nowMs: Date.parse('2026-01-31T18:00:00Z'), model: 'sim/model' },
+    ...{
+      caps,
+      isPriced,
+      payerName: 'anna',
+      day: '2026-01-31',
+      nowMs: Date.parse('2026-01-31T18:00:00Z'),
+      model: 'sim/model',
+    },
     spent: { all: noneSpent, payer: noneSpent, workspace: noneSpent, ...sums },
   })
 }
@@ -36,7 +43,10 @@ describe('a cap', () => {
     }
     expect(faultOf([{ maxCost: 0 }], { all: spent(0) })).toMatchObject({ code: 'spending_cap' })
     expect(faultOf([{ token: anna, maxCost: 5 }], { all: spent(9), payer: spent(4) })).toBeNull()
-    expect(faultOf([{ token: anna, maxCost: 5 }], { payer: spent(5) })).toMatchObject({ details: { token: anna } })
+    expect(faultOf([{ token: anna, maxCost: 5 }], { payer: spent(5) })).toMatchObject({
+      message: expect.stringContaining(`a day for the token anna (${anna}) is reached`),
+      details: { token: anna },
+    })
     expect(faultOf([{ workspace: '/work', maxTokens: 100 }], { workspace: spent(null) })).toMatchObject({
       ...{ code: 'spending_cap', details: { limit: 'tokens' } },
     })
@@ -51,7 +61,7 @@ describe('a cap', () => {
   it('names itself, what was spent, when it opens again, and what to do', () => {
     const fault = faultOf([{ token: anna, maxCost: 5 }], { payer: spent(5.02) })
     expect(fault?.message).toBe(
-      `The cap of $5.00 a day for token ${anna} is reached: $5.02 was spent today. It opens again at 2026-02-01 00:00 UTC; or raise it (holdfast caps), then continue.`,
+      `The cap of $5.00 a day for the token anna (${anna}) is reached: $5.02 was spent today. It opens again at 2026-02-01 00:00 UTC; or raise it (holdfast caps), then continue.`,
     )
     expect(fault?.details).toEqual({
       ...{ limit: 'cost', token: anna, maxCost: 5, spent: spent(5.02) },

@@ -1,4 +1,4 @@
-import { dayOf, type Fault, type ModelName, ok, type Payer, type Result } from '@holdfast/protocol'
+import { dayOf, type Fault, localPayer, type ModelName, ok, type Payer, type Result } from '@holdfast/protocol'
 import { applies, findCapFault, type Payment } from '../policy/spending-cap.ts'
 import type { Facts } from '../session/facts.ts'
 import type { EffectDeps, RuntimeDeps } from './dependencies.ts'
@@ -15,7 +15,9 @@ export async function findCap(
   const spent = await store.spentOn(day, payment)
   const found = models.find(model)
   const isPriced = found.type !== 'ready' || found.isPriced !== false
-  return findCapFault({ caps: applying, day, nowMs, spent, model, isPriced })
+  const isOfToken = applying.some(({ token }) => token !== undefined && token !== localPayer)
+  const payer = isOfToken ? (await store.tokens()).find(({ id }) => id === payment.payer) : undefined
+  return findCapFault({ caps: applying, day, nowMs, spent, model, isPriced, payerName: payer?.name ?? null })
 }
 
 /** Returns the cap that keeps a turn from starting now. A running turn meets its cap itself. */

@@ -116,7 +116,9 @@ const isOf =
   ({ tenant }: StoredToken): boolean =>
     tenant === own
 
-const otherTenant = fault('not_driver', 'This token is of a tenant. It can create tokens only for the same tenant.')
+const otherTenant = fault('not_driver', 'This token is of a tenant. It can create tokens only for the same tenant.', {
+  needs: 'admin',
+})
 
 const noTenants = fault(
   'bad_request',

@@ -45,6 +45,8 @@ export function reachedAmount(cap: Cap, { cost, tokens }: Spent): 'cost' | 'toke
 export const ListedCap = z.object({
   /** The id of its token, or `local`; null if it is not for a token. */
   token: z.string().nullable(),
+  /** The name of its token; null if it has none, or was revoked. */
+  name: z.string().nullable(),
   /** Its workspace; null if it is not for one. */
   workspace: z.string().nullable(),
   /** Dollars a day; null for no limit. */

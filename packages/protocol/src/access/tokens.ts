@@ -4,6 +4,7 @@ import { fault } from '../value/fault.ts'
 import { GivenTime, Instant, SessionId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
+import { ListedCap } from './spending.ts'
 
 /** What a token allows: to read, to send commands too, or everything. Each role includes the one before it. */
 export const TokenRole = z.enum(['viewer', 'driver', 'admin'])
@@ -127,6 +128,10 @@ export const Access = z.object({
   tenant: Tenant.optional(),
   /** When it ends by itself; null for never, or for the login of a page. */
   expiresAt: Instant.nullable(),
+  /** The id and the name of the token; absent for a token that the server was started with, and for the login of a page. */
+  token: z.object({ id: z.string(), name: z.string() }).optional(),
+  /** The caps on what the token may spend; absent with `token`. */
+  caps: z.array(ListedCap).optional(),
 })
 export type Access = z.infer<typeof Access>
 

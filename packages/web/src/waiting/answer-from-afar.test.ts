@@ -41,6 +41,14 @@ it('borrows control for the answer, and gives it back', async () => {
   ])
 })
 
+it('does not ask for control with a token that may not answer', async () => {
+  const { handle, asked } = openSession(null)
+  const refused = refuse(fault('not_driver', 'This token may only read.', { needs: 'driver', role: 'viewer' }))
+  const submit = async () => refused
+  expect(await answerFromAfar({ ...handle, submit }, 'me', answer)).toBe(refused.fault)
+  expect(asked).toEqual([])
+})
+
 it('says why if control cannot be had, and leaves', async () => {
   const taken = refuse(fault('driver_taken', 'Only an admin may take over.'))
   const { handle, asked } = openSession('someone-else', taken)

@@ -9,7 +9,8 @@ type Respond = Extract<CommandInput, { readonly type: 'respondToApproval' }>
 export async function answerFromAfar(handle: SessionHandle, me: string, answer: Respond): Promise<Fault | null> {
   const plain = await handle.submit(answer)
   if (plain.ok) return null
-  if (plain.fault.code !== 'not_driver') return plain.fault
+  // `needs` is set if the token may not answer at all.
+  if (plain.fault.code !== 'not_driver' || 'needs' in (plain.fault.details ?? {})) return plain.fault
   const seat = await handle.attach({ client: me })
   if (!seat.ok) return seat.fault
   const driver = ClientId.safeParse(plain.fault.details?.['driver']).data

@@ -15,6 +15,8 @@ type AttachOptions = {
   /** Only watches: nothing is read from the terminal. */
   readonly isView: boolean
   readonly isJson: boolean
+  /** Whether the token of this client may only watch. */
+  readonly mayOnlyWatch: boolean
   readonly context: CliContext
 }
 
@@ -22,12 +24,12 @@ type AttachOptions = {
 export async function attachTerminal(
   handle: SessionHandle,
   reached: ReachedSessions,
-  { isView, isJson, context }: AttachOptions,
+  { isView, isJson, mayOnlyWatch, context }: AttachOptions,
 ): Promise<ExitCode> {
   const client = `terminal-${randomUUID().slice(0, 8)}`
   const output = createRunOutput(isJson, context)
   const leaving = new AbortController()
-  const screen = createScreen({ client, output, isJson, context })
+  const screen = createScreen({ client, output, isJson, isView, mayOnlyWatch, context })
   const typist = createTypist({ handle, client, screen, output, leave: () => leaving.abort() })
   const role: Role | undefined = isView ? 'viewer' : undefined
   watchInterrupts(context, leaving, typist.interrupt)
@@ -36,6 +38,8 @@ export async function attachTerminal(
   const following: FollowOptions = { client, role, mayDrive: !isView, signal: leaving.signal, onConnection }
   const alive = setInterval(() => undefined, 60_000) // a stream of this process does not keep it running
   const typed = isView ? null : screen.attached.then(() => readLines(context.input(), leaving.signal, typist.type))
+  // After piped lines nothing more is typed: leaves once their turns are over.
+  void typed?.then(() => screen.atRest(typist.lastSeq())).then(() => leaving.abort())
   try {
     const end = await follow(handle, following, screen)
     return end === null || end.reason !== 'failed' ? exitCodes.ok : exitCodes.failed

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { limits } from '@holdfast/protocol'
 import type { Input } from '../terminal/prompt-user.ts'
 
-/** Reads lines until `signal` aborts or the input ends, and handles them one after the other. At a terminal, its end leaves. */
+/** Reads lines until `signal` aborts or the input ends, and handles them one after the other. Resolves once all are handled. */
 export async function readLines(
   input: Input,
   signal: AbortSignal,

@@ -32,6 +32,8 @@ export interface Screen {
   isRunning(): boolean
   /** The questions that wait for an answer: those of the session first, then those of its subagents. */
   questions(): readonly OpenQuestion[]
+  /** Resolves once a record is shown, no turn runs and nothing is queued; or when all is over. */
+  atRest(after: number): Promise<void>
   /** Resolves once the client is attached, so that it may send commands, or when all is over. */
   readonly attached: Promise<void>
   end(): Promise<void>
@@ -41,13 +43,17 @@ type ScreenDeps = {
   readonly client: string
   readonly output: RunOutput
   readonly isJson: boolean
+  /** Whether nothing is read from the terminal. */
+  readonly isView: boolean
+  /** Whether the token of this client may only watch. */
+  readonly mayOnlyWatch: boolean
   readonly context: Pick<CliContext, 'out' | 'err'>
 }
 
 /** How many of the newest messages are shown at the start. */
 const newestShown = 6
 
-export function createScreen({ client, output, isJson, context }: ScreenDeps): Screen {
+export function createScreen({ client, output, isJson, isView, mayOnlyWatch, context }: ScreenDeps): Screen {
   let view: SessionView | null = null
   let children: readonly ChildView[] = []
   let clients: FrameOf<'presence'>['clients'] = []
@@ -55,12 +61,25 @@ export function createScreen({ client, output, isJson, context }: ScreenDeps): S
   /** The questions that were printed, and whether with the keys that answer them. */
   const shown = new Map<string, 'whole' | 'without keys'>()
   const attached = Promise.withResolvers<void>()
+  const waiting = new Map<() => void, number>()
+  let isOver = false
+  let seq = -1
+  const isRunning = () => view !== null && view.activity !== 'idle' && view.activity !== 'error'
+  const rests = () => view !== null && !isRunning() && view.queue.length === 0
+  const tellRest = () => {
+    for (const [resolve, after] of waiting)
+      if (isOver || (rests() && seq >= after)) {
+        waiting.delete(resolve)
+        resolve()
+      }
+  }
   const { out, err } = context
   const isDriving = () => clients.some((one) => one.client === client && one.role === 'driver')
 
   async function tellDriver(): Promise<void> {
     const driver = clients.find(({ role }) => role === 'driver')?.client
-    const sentence = driverSentence(driver, client)
+    const vacant = mayOnlyWatch ? 'This token may only watch.' : isView ? 'You watch it.' : '/drive takes control.'
+    const sentence = driverSentence(driver, client, vacant)
     if (sentence !== told) await output.note(err.paint.dim(sentence))
     told = sentence
   }
@@ -87,6 +106,7 @@ export function createScreen({ client, output, isJson, context }: ScreenDeps): S
 
   async function showSnapshot(snapshot: FrameOf<'snapshot'>): Promise<void> {
     view = snapshot.view
+    seq = snapshot.seq
     clients = snapshot.here?.clients ?? []
     children = snapshot.here?.children ?? []
     if (isJson) return
@@ -97,6 +117,7 @@ export function createScreen({ client, output, isJson, context }: ScreenDeps): S
 
   async function showRecord(record: Recorded): Promise<void> {
     if (view) view = addToView(view, record)
+    seq = record.seq
     if (isJson) return
     const { event } = record
     if (event.type === 'user.said') await output.note(err.paint.bold(`> ${escapeHidden(event.typed ?? textOf(event))}`))
@@ -108,11 +129,18 @@ export function createScreen({ client, output, isJson, context }: ScreenDeps): S
 
   return {
     isDriving,
-    isRunning: () => view !== null && view.activity !== 'idle' && view.activity !== 'error',
+    isRunning,
+    atRest: (after) =>
+      new Promise((resolve) => {
+        waiting.set(resolve, after)
+        tellRest()
+      }),
     questions,
     attached: attached.promise,
     async end() {
       attached.resolve()
+      isOver = true
+      tellRest()
       if (!isJson) await output.note('')
     },
     async show(frame) {
@@ -122,6 +150,7 @@ export function createScreen({ client, output, isJson, context }: ScreenDeps): S
       if (frame.type === 'record') await showRecord(frame.record)
       if (frame.type === 'presence') clients = frame.clients
       if (frame.type === 'child' && frame.view) children = withChild(children, frame.view)
+      tellRest()
       if (isJson) return
       if (frame.type === 'presence') await tellDriver()
       if (frame.type === 'end') await output.note(endSentence(frame))
@@ -153,8 +182,8 @@ function answerKeys({ preview, reason }: OpenQuestion): string {
   return 'Type y to approve once, t for this turn, s for this session, a always, or n to reject, with a reason if you like.'
 }
 
-function driverSentence(driver: ClientId | undefined, client: string): string {
-  if (driver === undefined) return 'Nobody drives this session. /drive takes control.'
+function driverSentence(driver: ClientId | undefined, client: string, vacant: string): string {
+  if (driver === undefined) return `Nobody drives this session. ${vacant}`
   return driver === client ? 'You drive this session.' : `${escapeLine(driver)} drives this session. You watch it.`
 }
 

@@ -28,9 +28,12 @@ const ownCommands =
 
 /** Sends what the user types: prompts, slash commands, and answers to questions. */
 export function createTypist({ handle, client, screen, output, leave }: TypistDeps) {
+  let lastSeq = -1
+
   async function send(command: CommandInput): Promise<void> {
     const answer = await handle.submit(command, { as: client })
     if (!answer.ok) return output.note(escapeHidden(answer.fault.message))
+    lastSeq = Math.max(lastSeq, answer.value.seq)
     if (command.type !== 'sendPrompt') return
     const { queued } = commandResult('sendPrompt', answer.value)
     if (queued !== undefined) await output.note('Queued: it joins the running turn at its next step.')
@@ -85,6 +88,8 @@ export function createTypist({ handle, client, screen, output, leave }: TypistDe
       if (text === '/help') await output.note(ownCommands)
       return send({ type: 'sendPrompt', content: line })
     },
+    /** Returns the position of the newest record that a command of this client made; -1 for none. */
+    lastSeq: () => lastSeq,
     /** Aborts the turn, if this client drives one. */
     async interrupt(): Promise<'aborted' | 'nothing runs'> {
       if (!screen.isDriving() || !screen.isRunning()) return 'nothing runs'

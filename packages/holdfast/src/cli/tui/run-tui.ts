@@ -96,7 +96,12 @@ export async function runPlain({ positionals: [name], flags }: Args, context: Cl
     const handle = await openOrStart(reached.value, wanted, flags, context)
     if (!handle.ok) return failWith(handle.fault)
     await context.err.write('Type a prompt and press Enter. /help lists the commands, /leave ends.\n')
-    return await attachTerminal(handle.value, reached.value, { isView: false, isJson: false, context })
+    return await attachTerminal(handle.value, reached.value, {
+      isView: false,
+      isJson: false,
+      mayOnlyWatch: false,
+      context,
+    })
   } finally {
     await reached.value.close()
   }

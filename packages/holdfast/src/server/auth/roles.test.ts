@@ -104,7 +104,9 @@ describe('roles', () => {
         const may = least !== null && rank[role] >= rank[least]
         const what = `${role} of ${session ?? 'all'}: ${method} ${path}`
         if (!may) {
-          expect([what, response.status, await codeOf(response)]).toEqual([what, 403, 'not_driver'])
+          const answer: unknown = await response.json()
+          const error = { code: 'not_driver', details: { needs: least ?? access.role, role } } // `driver` if another client drives
+          expect([what, response.status, answer]).toMatchObject([what, 403, { error }])
           expect([what, test.fake.touched]).toEqual([what, []])
         } else if (session === other && path.includes(':id')) {
           expect([what, response.status, await codeOf(response)]).toEqual([what, 404, 'session_not_found'])

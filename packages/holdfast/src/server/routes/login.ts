@@ -59,9 +59,14 @@ const getAccess = defineRoute({
   on: 'GET /v1/access',
   summary: 'Tell what the token or login of this request may do',
   answers: answersJson(Access),
-  async handle({ caller }) {
+  async handle({ caller }, { storedTokens, spending }) {
     const { role, session = null, tenant = null, expiresAt = null } = caller ?? {}
-    return ok({ role, session, ...(tenant !== null && { tenant }), expiresAt })
+    const about = { role, session, ...(tenant !== null && { tenant }), expiresAt }
+    const token = caller?.token ? await storedTokens?.get(caller.token) : null
+    if (!token) return ok(about)
+    const spent = await spending.read() // a server that knows nothing of spending has no caps
+    const caps = spent.ok ? spent.value.caps.filter((cap) => cap.token === token.id) : []
+    return ok({ ...about, token: { id: token.id, name: token.name }, caps })
   },
 })
 

@@ -1,4 +1,4 @@
-import { CreatedToken, ListedCap, ok, orThrow, Spending, type TokenOptions } from '@holdfast/protocol'
+import { Access, CreatedToken, ListedCap, ok, orThrow, Spending, type TokenOptions } from '@holdfast/protocol'
 import { createVirtualClock, finish, say, scriptedUsage } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createSpendingCaps } from '../../spending-caps.ts'
@@ -56,7 +56,10 @@ describe('/v1/caps and /v1/spending', () => {
     const refused = await test.prompt(anna.secret)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '86400'])
     expect(await refused.json()).toMatchObject({
-      error: { code: 'spending_cap', message: expect.stringContaining(`The cap of $0.50 a day for token ${anna.id}`) },
+      error: {
+        code: 'spending_cap',
+        message: expect.stringContaining(`The cap of $0.50 a day for the token anna (${anna.id})`),
+      },
     })
     expect((await test.prompt(ben.secret)).status).toBe(202)
 
@@ -69,6 +72,14 @@ describe('/v1/caps and /v1/spending', () => {
       workspaces: [{ workspace: '/work', cost: 0.75 }],
       caps: [{ token: anna.id, setBy: 'person', isReached: true, spent: { cost: 0.5 } }],
     })
+
+    const own = await test.call('/v1/access', { headers: test.as(anna.secret) })
+    expect(Access.parse(await own.json())).toMatchObject({
+      ...{ role: 'driver', token: { id: anna.id, name: 'anna' } },
+      caps: [{ token: anna.id, name: 'anna', maxCost: 0.5, isReached: true }],
+    })
+    const other = await test.call('/v1/access', { headers: test.as(ben.secret) })
+    expect(Access.parse(await other.json())).toMatchObject({ token: { name: 'ben' }, caps: [] })
 
     await test.post('/v1/caps', JSON.stringify({ token: anna.id, maxCost: 1 }), test.asAdmin)
     expect((await test.prompt(anna.secret)).status).toBe(202)

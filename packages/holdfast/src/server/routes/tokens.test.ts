@@ -51,7 +51,13 @@ describe('/v1/tokens', () => {
     const created = await test.create({ name: 'phone', role: 'driver', expiresIn: '30d' })
     expect((await test.as(created.secret, '/v1/sessions')).status).toBe(200)
     const access = await (await test.as(created.secret, '/v1/access')).json()
-    expect(access).toEqual({ role: 'driver', session: null, expiresAt: created.expiresAt })
+    expect(access).toMatchObject({
+      role: 'driver',
+      session: null,
+      token: { name: 'phone' },
+      caps: [],
+      expiresAt: created.expiresAt,
+    })
 
     const listed = await (await test.call('/v1/tokens', { headers: test.asAdmin })).text()
     expect(listed).toContain(created.id)

@@ -18,7 +18,9 @@ import { z } from 'zod'
 import { answersJson, defineRoute, flag, pageLimit, type Route } from '../define/route.ts'
 
 /** Only an admin may force: it disconnects others. */
-const forceNeedsAdmin = fault('not_driver', 'Only an admin token may delete a session that is running or in use.')
+const forceNeedsAdmin = fault('not_driver', 'Only an admin token may delete a session that is running or in use.', {
+  needs: 'admin',
+})
 
 const deleteSession = defineRoute({
   on: 'DELETE /v1/sessions/:id',

@@ -70,8 +70,8 @@ function costOf({ cost, unpriced }: Spent): string {
   return `$${cost.toFixed(4)}${unpriced === 0 ? '' : ` + ${unpriced} unpriced`}`
 }
 
-function scopeOf({ token, workspace }: Pick<ListedCap, 'token' | 'workspace'>): string {
-  if (token !== null) return `token ${token}`
+function scopeOf({ token, name, workspace }: Pick<ListedCap, 'token' | 'name' | 'workspace'>): string {
+  if (token !== null) return name === null ? `token ${token}` : `token ${name} (${token})`
   return workspace === null ? 'everything' : workspace
 }
 

@@ -5,6 +5,9 @@ import type { sessionSpecs } from './specs.ts'
 
 /** Follows a session live until the user leaves or it stops. */
 export const run: RunCommand<typeof sessionSpecs.attach> = ({ positionals: [name = ''], flags }, context) =>
-  withNamedSession(context, name, (handle, reached) =>
-    attachTerminal(handle, reached, { isView: flags.view, isJson: flags.json, context }),
-  )
+  withNamedSession(context, name, async (handle, reached) => {
+    const { server } = context
+    const access = server && (await (await import('../../sessions/remote.ts')).connectGiven(server).access())
+    const mayOnlyWatch = access?.role === 'viewer'
+    return attachTerminal(handle, reached, { isView: flags.view, isJson: flags.json, mayOnlyWatch, context })
+  })

@@ -46,7 +46,8 @@ export const sessionSpecs = {
       json: { about: 'print each frame as a line of JSON' },
     },
     notes: [
-      'A line you type is a prompt; while a turn runs, it steers the turn. A line that begins with / is a slash command. Ctrl-D leaves.',
+      'A line you type is a prompt; while a turn runs, it steers the turn. A line that begins with / is a slash command. Ctrl-D leaves; piped input leaves at its end, once no turn runs.',
+      '--view reads no input and follows until Ctrl-C.',
       'At a question, also one of a subagent, y approves, n rejects and s approves for this session.',
       'Ctrl-C aborts the turn that you drive; a second Ctrl-C leaves. If another client drives, you watch. /drive takes control.',
       'Without a server, attach reaches the process that runs the session, or runs it itself.',

@@ -75,7 +75,9 @@ describe('caps', () => {
     await server.ended
     const after = jsonOf((await cli.run(['caps', '--json'])).stdout)
     expect(after.total).toMatchObject({ calls: 3, unpriced: 0, cost: 0 })
-    expect((await cli.run(['caps', 'remove', '--token', 'anna'])).stderr).toContain('Removed the cap for token anna (tok_')
+    expect((await cli.run(['caps', 'remove', '--token', 'anna'])).stderr).toContain(
+      'Removed the cap for token anna (tok_',
+    )
     expect(await cli.run(['caps', 'remove', '--token', 'anna'])).toMatchObject({ code: 1 })
   })
 })

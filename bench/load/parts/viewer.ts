@@ -77,8 +77,9 @@ export function openViewer(
     if (event === 'end') seen.end = reason ?? ''
   }
   const noteWord = (word: number, at: number) => {
-    // A record repeats the words of the whole answer, a draft those so far.
-    if ((current !== 'delta' && current !== 'draft') || at <= last.at) return
+    // A record repeats the words of the whole answer, a draft those so far. A service that is late sends two in a microsecond.
+    const isRepeated = at < last.at || (at === last.at && word <= last.word)
+    if ((current !== 'delta' && current !== 'draft') || isRepeated) return
     if (word !== 0 && word !== last.word + 1) seen.missed += 1
     last = { word, at }
     seen.words += 1

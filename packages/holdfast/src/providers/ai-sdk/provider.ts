@@ -117,9 +117,12 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
   let isGiven = false
   let give: ((next: IteratorResult<ModelPart>) => void) | null = null
 
-  const close = () => {
+  const stop = () => {
     isOver = true
     timeout.stop()
+  }
+  const close = () => {
+    stop()
     connection.close()
   }
   const endOf = (result: WaitResult<ReadResult | null>): ModelEnd | null => {
@@ -143,8 +146,11 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
       end = endFailed(error, context()) // a stream that breaks the SDK's rules must not break the session
     }
     if (end === null) return
-    close()
+    stop()
     ready.add({ type: 'end', end })
+    // The answer is recorded first: to close a connection takes longer than to give out the end.
+    if (end.type === 'complete') setImmediate(connection.close)
+    else connection.close()
   }
 
   const endTurn = () => {

@@ -27,8 +27,8 @@ import { routes } from './routes/routes.ts'
 import { createAttachments } from './streams/attachments.ts'
 import { eventStreamOf } from './streams/event-stream.ts'
 import { createOutbox } from './streams/outbox.ts'
-import { createSlices } from './streams/slices.ts'
 import { createStreams } from './streams/streams.ts'
+import { createSlices } from './streams/turns.ts'
 import { cutVanishedPeers } from './vanished-peers.ts'
 
 type GivenDeps = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'>

@@ -1,14 +1,8 @@
-import {
-  type ChildView,
-  type Frame,
-  limits,
-  type Recorded,
-  type SessionId,
-  type SubscribeOptions,
-} from '@holdfast/protocol'
+import { type ChildView, type Frame, limits, type Seq, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
 import type { Log } from '../../ports/store/log.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
+import type { ReplayedPage } from '../stream/shared-pages.ts'
 import type { SessionReader } from './session-reader.ts'
 
 type Past = Pick<SessionReader, 'snapshotOf'> & {
@@ -42,29 +36,31 @@ export async function* followSession(
     }
     if (after === undefined || after > seq) yield await snapshotOf(joined)
     else {
-      for await (const record of replay(log, sessionId, after, seq)) yield { type: 'record', sessionId, record }
+      yield* replay(after, seq)
       yield storage // a snapshot carries these, a cursor does not
       yield model
       for (const view of children()) yield { type: 'child', sessionId, child: view.id, view }
     }
     if (draft) yield draft
   }
+
+  /** Yields the records between a client's cursor and the head it joined at, page by page. */
+  async function* replay(from: Seq, upTo: Seq): AsyncGenerator<Frame> {
+    for (let cursor = from; cursor < upTo; ) {
+      const { frames, last } = await hub.sharePage(cursor, upTo, () => readPage(log, sessionId, cursor, upTo))
+      yield* frames
+      if (last === null) return
+      cursor = last
+    }
+  }
 }
 
 /** A client that does not read holds one page. */
 const replayCharsMax = 256 * 1024
 
-/** Reads the records between a client's cursor and the head it joined at, page by page. */
-async function* replay(log: Past['log'], id: SessionId, after: number, upTo: number): AsyncGenerator<Recorded> {
-  for (let cursor = after; cursor < upTo; ) {
-    const page = await log.read(id, {
-      ...{ after: cursor, upTo },
-      ...{ limit: limits.pageRecordsMax, charsMax: replayCharsMax },
-    })
-    for (const record of page) {
-      cursor = record.seq
-      if (!('lost' in record)) yield record
-    }
-    if (page.length === 0) return
-  }
+async function readPage(log: Past['log'], sessionId: SessionId, after: Seq, upTo: Seq): Promise<ReplayedPage> {
+  const range = { after, upTo, limit: limits.pageRecordsMax, charsMax: replayCharsMax }
+  const page = await log.read(sessionId, range)
+  const frames = page.flatMap((record) => ('lost' in record ? [] : [{ type: 'record' as const, sessionId, record }]))
+  return { frames, last: page.at(-1)?.seq ?? null }
 }

@@ -19,6 +19,29 @@ const take = async (frames: AsyncIterable<Frame>, isLast: (frame: Frame) => bool
 const idle = isRecord('turn.ended')
 const types = (frames: readonly Frame[]) => frames.map(({ type }) => type)
 
+describe('clients that come back with the same cursor', () => {
+  it('get the same frames of one read, and others their own', async () => {
+    const given = createMemoryStore()
+    let reads = 0
+    const store: Store = {
+      ...given,
+      read: (...asked) => {
+        reads += 1
+        return given.read(...asked)
+      },
+    }
+    const runtime = await openMemoryRuntime({ store, script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    reads = 0
+    const back = (after: number) => take(runtime.handle.subscribe({ after }), idle)
+    const [one, two, other] = await Promise.all([back(1), back(1), back(3)])
+    expect(reads).toBe(2)
+    expect(two.map((frame, index) => frame === one[index])).toEqual(one.map(() => true))
+    expect(other).toEqual(one.slice(2))
+  })
+})
+
 describe('a subscription', () => {
   it('begins with a snapshot', async () => {
     const runtime = await openMemoryRuntime()

@@ -17,6 +17,7 @@ import type { ModelReadiness } from '../../ports/provider.ts'
 import type { EncodedRecord } from '../../ports/store/log.ts'
 import { type AttachedClient, createDriverControl, type DriverControl } from './driver-control.ts'
 import { createLiveAnswer } from './live-answer.ts'
+import { createSharedPages } from './shared-pages.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
 
 type EndFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null) => FrameOf<'end'>
@@ -44,6 +45,8 @@ export interface Hub {
   sit(who: AttachedClient & { readonly client: ClientId }): (() => void) | null
   /** Returns what `read` returns at this seq. Everyone who asks at the newest seq gets the same object while it is in use. */
   share(seq: Seq, read: () => Promise<RecordedView>): Promise<RecordedView>
+  /** Returns the records between two seqs that `read` returns. Clients that ask for the same ones share them. */
+  readonly sharePage: ReturnType<typeof createSharedPages>
   /** What running calls have printed, as far as it is still held. */
   printed(): ReadonlyMap<CallId, string>
   end(...why: Parameters<EndFrame>): void
@@ -142,6 +145,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
       return { subscription, draft, storage, model: modelFrame(), leave }
     },
     share: createShare(),
+    sharePage: createSharedPages(),
     printed: live.printed,
     end(reason, retryMs) {
       live.flush()

@@ -83,6 +83,46 @@ describe('the outbox', () => {
       await expect.poll(() => began).toEqual(['a1', 'a2', 'b1', 'c1', 'd1'])
     })
 
+    it('reads what is ready in one turn of the event loop in one place, and then lets others read', async () => {
+      let turns: (() => void)[] = []
+      const { takeTurns } = createOutbox({ connections: () => [], nextTurn: (go) => turns.push(go) })
+      const began: string[] = []
+      const ready = takeTurns(
+        (async function* () {
+          for (let item = 1; ; item++) yield item
+        })(),
+        present,
+      )
+      for (let item = 1; item <= 50; item++) expect(await ready.next()).toEqual({ value: item, done: false })
+      expect(turns.length).toBe(1)
+      const others = Array.from('abc', (name) => createSource(began, name))
+      for (const { source } of others) void takeTurns(source, present).next()
+      await expect.poll(() => began).toEqual(['a1', 'b1'])
+      while (turns.length > 0) {
+        const now = turns
+        turns = []
+        for (const go of now) go()
+      }
+      await expect.poll(() => began).toEqual(['a1', 'b1', 'c1'])
+    })
+
+    it('does not look at all of many connections for each item', async () => {
+      let looks = 0
+      const connections = () => {
+        looks += 1
+        return Array.from({ length: 160 }, () => ({ writableLength: 0 }))
+      }
+      const { takeTurns } = createOutbox({ connections })
+      const items = takeTurns(
+        (async function* () {
+          for (let item = 1; ; item++) yield item
+        })(),
+        present,
+      )
+      for (let item = 1; item <= 110; item++) await items.next()
+      expect(looks).toBe(10)
+    })
+
     it('waits while too many bytes are held, and reads nothing for a client that left', async () => {
       const socket = { writableLength: 6 } // above half of the limit
       const gone = new AbortController()

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
-import { createSlices } from './slices.ts'
+import { createPlaces, createSlices, createTurnPlace } from './turns.ts'
 
 /**
  * How many answers are built at once. A page costs up to `limits.pageBytesMax`; streams share their snapshots. An
@@ -15,6 +15,9 @@ const framesPerPart = 8
 const shortFrameBytes = 4096
 const retryAfterSeconds = 5
 const pauseMs = 100
+
+/** The bytes that all connections hold are counted again after one read for so many connections. */
+const connectionsPerRead = 16
 
 /** Share of the limit up to which streams read for themselves alone. The rest is for everyone else. */
 const privateShare = 0.5
@@ -58,6 +61,25 @@ export function createOutbox({
     return total
   }
 
+  /** Returns the bytes of a moment ago: to look at all connections for each record of each stream would take longer than the rest. */
+  const recentBytes = (() => {
+    let [known, readsLeft] = [0, 0]
+    return (): number => {
+      if (readsLeft > 0) {
+        readsLeft -= 1
+        return known
+      }
+      let count = 0
+      known = heldBytes
+      for (const { writableLength } of connections()) {
+        known += writableLength
+        count += 1
+      }
+      readsLeft = Math.floor(count / connectionsPerRead)
+      return known
+    }
+  })()
+
   return {
     bytes,
 
@@ -72,8 +94,9 @@ export function createOutbox({
     },
 
     /**
-     * Yields what `source` yields. Reads each item in a place of its own and only below its share of the limit, up to the
-     * first that `isLast` accepts. Reads no more once `gone` has aborted.
+     * Yields what `source` yields. Reads in a place of its own and only below its share of the limit, up to the first item
+     * that `isLast` accepts. A place is for one turn of the event loop, or longer until an item is there: a page of the log
+     * has many. Reads no more once `gone` has aborted.
      */
     takeTurns<Item>(
       source: AsyncIterable<Item>,
@@ -81,13 +104,14 @@ export function createOutbox({
       isLast: (item: Item) => boolean = () => false,
     ): AsyncIterableIterator<Item> {
       const items = source[Symbol.asyncIterator]()
+      const place = createTurnPlace(places.part, nextTurn)
       const read = async (): Promise<IteratorResult<Item>> => {
-        await places.part.take()
+        await place.enter()
         try {
-          while (bytes() > bytesMax * privateShare && !gone.aborted) await pause()
+          while (recentBytes() > bytesMax * privateShare && !gone.aborted) await pause()
           return gone.aborted ? over : await items.next()
         } finally {
-          places.part.leave()
+          place.pause()
         }
       }
       const end = async (): Promise<IteratorResult<Item>> => {
@@ -159,20 +183,3 @@ export function createOutbox({
 }
 
 const over = { done: true, value: undefined } as const
-
-/** Gives a number of places to those that wait, in order. */
-function createPlaces(max: number, nextTurn: (go: () => void) => void) {
-  const waiting: (() => void)[] = []
-  let taken = 0
-  return {
-    async take(): Promise<void> {
-      if (taken < max) taken += 1
-      else await new Promise<void>((resolve) => waiting.push(resolve))
-    },
-    leave(): void {
-      const next = waiting.shift()
-      if (next) nextTurn(next)
-      else taken -= 1
-    },
-  }
-}

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createSlices } from './slices.ts'
+import { createSlices } from './turns.ts'
 
 it('runs a bounded number in each turn of the event loop, in order', async () => {
   const { run } = createSlices(50)

@@ -37,6 +37,8 @@ const home = await mkdtemp(join(tmpdir(), 'holdfast-pictures-'))
 /** It is on the pictures, so its name says nothing about a machine. */
 const workdir = '/tmp/lighthouse'
 await mkdir(pictures, { recursive: true })
+await mkdir(workdir, { recursive: true })
+process.chdir(workdir) // the page shows where the server was started
 const [browser, server] = await Promise.all([openBrowser(), startServerProcess({ home })])
 try {
   const context = await browser.newContext({ viewport: desk, colorScheme: 'light', reducedMotion: 'reduce' })
@@ -46,6 +48,10 @@ try {
     await page.goto(`${server.url}/${hash}`)
     await page.locator('main:not([aria-busy])').waitFor()
   }
+  await show('#/')
+  await page.getByRole('list', { name: 'First steps' }).waitFor()
+  await page.getByRole('combobox', { name: 'Folder' }).and(page.locator(`[value="${workdir}"]`)).waitFor()
+  await take(page, 'start')
   const session = await startLighthouse()
   await takeAll({ browser, server, page, session, show })
 } finally {
@@ -83,12 +89,10 @@ async function say(session: SessionHandle, content: string, isAnswered = true): 
 }
 
 async function takeAll({ page, session, show }: Stage): Promise<void> {
-  await show('#/')
-  await page.getByRole('textbox', { name: 'Message' }).waitFor()
-  await take(page, 'start')
-
   await show(`#/s/${session.id}`)
   await page.locator('.approval, .transcript').first().waitFor()
+  await page.locator('.transcript').hover()
+  await page.mouse.wheel(0, -400)
   await page.getByRole('button', { name: 'Branch, fork or rewind' }).last().click()
   await page.getByRole('menuitem', { name: 'Rewind to here' }).waitFor()
   await take(page, 'turn-menu')
@@ -129,6 +133,7 @@ async function takeAll({ page, session, show }: Stage): Promise<void> {
   await say(other.value, 'run npm publish', false)
   await show('#/waiting')
   await page.locator('.approval').nth(1).waitFor()
+  await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).first().waitFor()
   await take(page, 'waiting')
 
   const second = await page.context().newPage()

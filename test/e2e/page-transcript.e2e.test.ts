@@ -296,6 +296,28 @@ it('streams without flicker, follows the end, says what is finished, and calls n
   expect(complaints).toEqual([])
 })
 
+it('keeps an open menu in sight while the answer grows, and follows the end again when it is closed', async () => {
+  const { page, complaints } = now()
+  await look('phone')
+  await startSession('count to 1000')
+  await transcript().getByText(/\b5\b/).first().waitFor()
+  await transcript().getByRole('button', { name: 'Branch, fork or rewind' }).click()
+  const menu = page.getByRole('menu', { name: 'This turn' })
+  await menu.waitFor()
+  const scrolled = () =>
+    page.evaluate<{ top: number; below: number }>(`(() => {
+      const { scrollTop, scrollHeight, clientHeight } = document.querySelector('.transcript')
+      return { top: scrollTop, below: scrollHeight - clientHeight - scrollTop }
+    })()`)
+  const { top } = await scrolled()
+  await expect.poll(async () => (await scrolled()).below).toBeGreaterThan(200)
+  expect((await menu.boundingBox())?.y).toBeGreaterThan(0)
+  await page.keyboard.press('Escape')
+  await expect.poll(async () => (await scrolled()).below).toBeLessThan(48)
+  expect((await scrolled()).top).toBeGreaterThan(top)
+  expect(complaints).toEqual([])
+})
+
 it('says how a stopped answer ended, without a false zero', async () => {
   const { page, complaints } = now()
   await look('phone')

@@ -54,7 +54,7 @@ export function Palette({ sessions, onClose }: PaletteProps) {
             <Autocomplete.Input
               className="palette-input"
               aria-label="Search sessions, messages and commands"
-              placeholder="Search sessions, messages and commands"
+              placeholder="Sessions, messages, commands"
               spellCheck={false}
               autoCapitalize="off"
             />

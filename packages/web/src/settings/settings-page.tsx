@@ -15,7 +15,7 @@ export function SettingsPage({ onOpenList }: { readonly onOpenList: () => void }
   const isAdmin = access?.role === 'admin'
   return (
     <main className="settings">
-      <header>
+      <header className="page-head">
         <ListButton onOpen={onOpenList} />
         <h1>Settings</h1>
       </header>

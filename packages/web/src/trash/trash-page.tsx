@@ -25,7 +25,7 @@ export function TrashPage({ sessions, onOpenList }: TrashPageProps) {
   const after = (work: Promise<void>) => void work.then(trash.reload)
   return (
     <main className="trash">
-      <header>
+      <header className="page-head">
         <ListButton onOpen={onOpenList} />
         <h1>Trash</h1>
         {trash.rows !== null && trash.rows.length > 0 && (

@@ -10,7 +10,7 @@ type StickyScrollOptions = {
 const endSlackPx = 48
 const nearTopPx = 600
 /** Gestures that scroll, and how long their effect may take. */
-const gestures = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const
+const gestures = ['wheel', 'touchmove', 'pointerdown', 'keydown', 'focusin'] as const
 const gestureMs = 500
 const upKeys = ['PageUp', 'ArrowUp', 'Home', ' ']
 
@@ -18,8 +18,13 @@ const upKeys = ['PageUp', 'ArrowUp', 'Home', ' ']
 function scrollsUp(event: Event, box: HTMLElement): boolean {
   if (event instanceof WheelEvent) return event.deltaY < 0
   if (event instanceof KeyboardEvent) return upKeys.includes(event.key)
+  // The Tab key scrolls to what it gives the focus to. A press with the mouse does not.
+  if (event.type === 'focusin') return event.target instanceof Element && event.target.matches(':focus-visible')
   return event.type === 'touchmove' || event.target === box
 }
+
+/** Whether a menu of the transcript is open. It would move away with its button. */
+const hasOpenMenu = (box: HTMLElement): boolean => box.querySelector('[aria-haspopup][aria-expanded="true"]') !== null
 
 const isNearEnd = (box: HTMLElement): boolean => box.scrollHeight - box.scrollTop - box.clientHeight < endSlackPx
 
@@ -45,12 +50,12 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
     setAtEnd(isHeld.current)
   }
 
-  /** Goes to the end while it is followed. Not against a person who has just begun to scroll. */
+  /** Goes to the end while it is followed. Not against a person who has just begun to scroll, or has a menu open. */
   const follow = useEffectEvent(() => {
     const box = scroller.current
     if (!box) return
     const isTouched = performance.now() - touchedAt.current < gestureMs
-    if (isHeld.current && !isTouched) box.scrollTop = box.scrollHeight
+    if (isHeld.current && !isTouched && !hasOpenMenu(box)) box.scrollTop = box.scrollHeight
     lastTop.current = box.scrollTop
   })
   // After every drawing, and so in the same frame: what rows measured is drawn before the observer below hears of it.

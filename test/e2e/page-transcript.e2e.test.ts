@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connectHoldfast } from '@holdfast/client'
-import { ImportAnswer } from '@holdfast/protocol'
+import { ImportAnswer, orThrow } from '@holdfast/protocol'
 import axe from 'axe-core'
 import { describe, expect, it } from 'vitest'
 import { createLongConversation } from '../../packages/holdfast/src/transfer/import/testing/long-conversation.ts'
@@ -293,6 +293,25 @@ it('streams without flicker, follows the end, says what is finished, and calls n
   const ending = words(await transcript().locator('.assistant').last().textContent()).slice(-20)
   const spoken = () => page.evaluate<readonly string[]>('window.seenOfTurn.spoken')
   await expect.poll(async () => words((await spoken()).join(''))).toContain(ending)
+  expect(complaints).toEqual([])
+})
+
+it('stays at what the search of the browser found, although the page is drawn again', async () => {
+  const { page, server, complaints } = now()
+  await look('phone')
+  await startSession('count to 400')
+  await atRest()
+  const top = () => page.evaluate<number>("document.querySelector('.transcript').scrollTop")
+  expect(await top()).toBeGreaterThan(0)
+  await page.evaluate(`document.querySelector('[role="log"] article').scrollIntoView()`) // a search scrolls without a gesture
+  await page.getByRole('button', { name: 'Latest' }).waitFor()
+  const found = await top()
+  const handle = orThrow(await server.sessions.open(page.url().split('/s/').at(-1) ?? ''))
+  orThrow(await handle.submit({ type: 'rename', title: 'drawn again' }))
+  await page.getByRole('heading', { name: 'drawn again' }).waitFor()
+  expect(await top()).toBe(found)
+  await page.getByRole('button', { name: 'Latest' }).click()
+  await page.getByRole('button', { name: 'Latest' }).waitFor({ state: 'detached' })
   expect(complaints).toEqual([])
 })
 

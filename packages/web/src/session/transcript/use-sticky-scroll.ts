@@ -33,6 +33,7 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
   const content = useRef<HTMLDivElement>(null)
   const isHeld = useRef(isHeldAtFirst)
   const lastTop = useRef(0)
+  const lastHeight = useRef(0)
   const touchedAt = useRef(Number.NEGATIVE_INFINITY)
   const [isAtEnd, setAtEnd] = useState(isHeldAtFirst)
 
@@ -57,6 +58,7 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
     const isTouched = performance.now() - touchedAt.current < gestureMs
     if (isHeld.current && !isTouched && !hasOpenMenu(box)) box.scrollTop = box.scrollHeight
     lastTop.current = box.scrollTop
+    lastHeight.current = box.scrollHeight
   })
   // After every drawing, and so in the same frame: what rows measured is drawn before the observer below hears of it.
   useLayoutEffect(() => follow())
@@ -95,11 +97,14 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
     const box = scroller.current
     if (!box) return
     const isEnd = isNearEnd(box)
-    // Only a person who scrolls up stops following; a card that closes also moves the text.
+    // Only a person who scrolls up stops following; a card that closes also moves the text. The browser's own search and
+    // screen readers scroll without a gesture: then the text moves although its height is the same.
     const isUp = box.scrollTop < lastTop.current
-    const isLetGo = isUp && performance.now() - touchedAt.current < gestureMs
-    if (isLetGo) touchedAt.current = performance.now() // momentum scrolling continues
+    const isTouched = performance.now() - touchedAt.current < gestureMs
+    const isLetGo = isUp && (isTouched || box.scrollHeight === lastHeight.current)
+    if (isUp && isTouched) touchedAt.current = performance.now() // momentum scrolling continues
     lastTop.current = box.scrollTop
+    lastHeight.current = box.scrollHeight
     isHeld.current = isEnd || (isHeld.current && !isLetGo)
     setAtEnd(isHeld.current)
     if (!isEnd && box.scrollTop < nearTopPx) onNearTop()

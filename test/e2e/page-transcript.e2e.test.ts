@@ -299,7 +299,7 @@ it('streams without flicker, follows the end, says what is finished, and calls n
 it('stays at what the search of the browser found, although the page is drawn again', async () => {
   const { page, server, complaints } = now()
   await look('phone')
-  await startSession('count to 400')
+  await startSession('count to 320')
   await atRest()
   const top = () => page.evaluate<number>("document.querySelector('.transcript').scrollTop")
   expect(await top()).toBeGreaterThan(0)

@@ -50,7 +50,10 @@ try {
   }
   await show('#/')
   await page.getByRole('list', { name: 'First steps' }).waitFor()
-  await page.getByRole('combobox', { name: 'Folder' }).and(page.locator(`[value="${workdir}"]`)).waitFor()
+  await page
+    .getByRole('combobox', { name: 'Folder' })
+    .and(page.locator(`[value="${workdir}"]`))
+    .waitFor()
   await take(page, 'start')
   const session = await startLighthouse()
   await takeAll({ browser, server, page, session, show })

@@ -21,7 +21,7 @@ import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import { permissionPath } from './system/config/permission-file.ts'
 import { configPath, layerConfig, readConfig } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
-import { canHaveTargets, isAddressPattern } from './tools/permissions/call-targets.ts'
+import { canHaveTargets, isAddressPattern, isRuleFor } from './tools/permissions/call-targets.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
 import { describeForPeople } from './tools/sandbox/describe-sandbox.ts'
 import type { Sandbox } from './tools/sandbox/sandbox.ts'
@@ -99,9 +99,8 @@ async function listToolsIn(
     .map(async ({ schema: { name, description, input }, isReadOnly, isDestructive }): Promise<ListedTool> => {
       const ruling = await permissions.judge({ tool: name, args: {}, workdir }, own)
       const facts = { tool: name, isReadOnly, isDestructive, ruling, workspaceTrust: [], argsHash: noHash }
-      const isNamed = (tool: string) => tool === name || tool === '*' || (name === 'shell' && tool === 'network')
       const isOf = (rule: Permission) =>
-        isNamed(rule.tool) &&
+        (isRuleFor(rule, name) || (name === 'shell' && rule.tool === 'network')) &&
         !(rule.tool === '*' && isForOthers(name, rule.pattern)) &&
         (rule.pattern === undefined || canHaveTargets(input) || (rule.exact === true && rule.tool === name))
       return {

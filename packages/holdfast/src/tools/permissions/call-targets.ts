@@ -9,6 +9,15 @@ const pathNames = ['path', 'new_path', 'from', 'to', 'source', 'destination', 'f
 const pathLists = ['paths', 'files']
 const textNames = ['command', 'url']
 
+/** Tools that show the model lines of a file, or give it another name. */
+const readingTools: ReadonlySet<string> = new Set(['edit_file', 'multi_edit_file', 'apply_diff', 'move_file'])
+
+/** Whether a rule counts for a tool: what `read_file` may not read, or asks about, no other tool shows or moves either. */
+export const isRuleFor = ({ tool, pattern, verdict }: Permission, name: string): boolean =>
+  tool === name ||
+  tool === '*' ||
+  (tool === 'read_file' && pattern !== undefined && verdict !== 'allow' && readingTools.has(name))
+
 /** What a call names, each in every spelling: a rule that forbids matches any of them, one that allows matches all. */
 export type CallTargets = {
   readonly paths: readonly (readonly string[])[]

@@ -16,7 +16,7 @@ import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import type { ReadRules } from '../define/read-rules.ts'
 import type { CommandRules } from '../shell/confinement.ts'
-import { fitsTargets, targetsOf } from './call-targets.ts'
+import { fitsTargets, isRuleFor, targetsOf } from './call-targets.ts'
 import type { Judged } from './commands/judge-command.ts'
 import { deniedPaths, deniedTest, findNamedPaths } from './denied-paths.ts'
 import { refuseRule } from './refuse-rule.ts'
@@ -42,7 +42,7 @@ export function createPermissions({
       if (!found.ok) return { verdict: 'unknown', reason: `your rules cannot be read: ${found.fault.message}` }
       const users = found.value.filter(isFor(call.workdir))
       const all: readonly Rule[] = [...own.map((rule) => ({ ...rule, isOwn: true })), ...users]
-      const ofTool = all.filter(({ tool }) => tool === call.tool || tool === '*')
+      const ofTool = all.filter((rule) => isRuleFor(rule, call.tool))
       const judged = ofTool.length === 0 ? null : await judgeCall(ofTool, call, searchPath)
       const { command } = call.args
       const isDecided = judged !== null && judged.verdict !== 'allow'

@@ -53,7 +53,9 @@ export function createMembership(
       parts.isDraining = true
       while (!signal.aborted && loaded.size > 0) {
         const parked = [...loaded.values()].filter(({ runner }) => isParked(runner))
-        await Promise.all(parked.map(({ runner }) => handOver(runner.id)))
+        // One that cannot be released must not end the turns of the others: its lease passes on with the term.
+        const report = (id: SessionId) => (cause: unknown) => deps.onProblem({ where: `handing ${id} over`, cause })
+        await Promise.all(parked.map(({ runner: { id } }) => handOver(id).catch(report(id))))
         if (parked.length === 0) await pause(parts, signal)
       }
     },

@@ -72,7 +72,8 @@ export async function openClusterNode({ store, cluster, options, nowMs }: Cluste
       }
     },
     async drain(signal) {
-      await cluster.drain(id)
+      // Without the mark it may still be sent sessions; those it has are handed over all the same.
+      await cluster.drain(id).catch((cause) => report({ where: 'marking this node as about to stop', cause }))
       await running?.membership.drain(signal)
     },
     async close() {

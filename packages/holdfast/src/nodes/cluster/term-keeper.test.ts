@@ -1,3 +1,4 @@
+import { fault, HoldfastError } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startTermKeeper } from './term-keeper.ts'
 
@@ -6,6 +7,7 @@ let answer: () => Promise<boolean>
 let did: string[]
 let keeper: ReturnType<typeof startTermKeeper>
 let nowMs = 0
+let goOn: () => Promise<void>
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -13,11 +15,12 @@ beforeEach(() => {
   nowMs = 0
   answer = async () => true
   const note = (what: string) => async () => void did.push(what)
+  goOn = note('go on')
   keeper = startTermKeeper({
     cluster: { termMs, renew: () => answer() },
     id: 'node_a',
     onEnding: () => void did.push('stop'),
-    onKept: note('go on'),
+    onKept: () => goOn(),
     onEnded: note('join'),
     onProblem: (cause) => void did.push(String(cause)),
     now: () => nowMs,
@@ -59,6 +62,22 @@ describe('the keeper of a term', () => {
     answer = async () => true
     await pass(1000)
     expect(did.at(-1)).toBe('go on')
+  })
+
+  it('goes on with the next renewal if the store was lost again while it went on', async () => {
+    answer = async () => {
+      throw new Error('away')
+    }
+    await pass(termMs * 0.9)
+    answer = async () => true
+    goOn = async () => {
+      goOn = async () => void did.push('go on')
+      throw new HoldfastError(fault('storage_error', 'away again'))
+    }
+    await pass(1000)
+    expect(did.filter((what) => what !== 'Error: away')).toEqual(['stop', 'stop'])
+    await pass(1000)
+    expect(did.filter((what) => what !== 'Error: away')).toEqual(['stop', 'stop', 'go on'])
   })
 
   it('joins again if its term has ended, also after a pause in which no timer ran', async () => {

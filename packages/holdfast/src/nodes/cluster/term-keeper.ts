@@ -20,6 +20,13 @@ type TermKeeperDeps = {
   readonly onProblem: (cause: unknown) => void
   /** Milliseconds that pass also while the machine sleeps. */
   readonly now?: () => number
+  /** Calls back again and again; the result ends it. A simulation brings its own. */
+  readonly every?: (intervalMs: number, call: () => void) => () => void
+}
+
+function everyInterval(intervalMs: number, call: () => void): () => void {
+  const timer = setInterval(call, intervalMs).unref()
+  return () => clearInterval(timer)
 }
 
 /** Passes also while the machine sleeps, unlike `performance.now`, which is finer. */
@@ -33,7 +40,8 @@ function createAwakeClock(): () => number {
  * store has ended already. The clock of this machine may be wrong: only the time that passed counts.
  */
 export function startTermKeeper(deps: TermKeeperDeps) {
-  const { cluster, id, onEnding, onKept, onEnded, onProblem, now = createAwakeClock() } = deps
+  const { cluster, id, onEnding, onKept, onEnded, onProblem } = deps
+  const { now = createAwakeClock(), every = everyInterval } = deps
   let renewedAt = now()
   let isEnding = false
   let isRenewing = false
@@ -51,7 +59,12 @@ export function startTermKeeper(deps: TermKeeperDeps) {
     } else renewedAt = sentAt
     if (!isEnding) return
     isEnding = false
-    await onKept()
+    try {
+      await onKept()
+    } catch (cause) {
+      stopEffects() // the store was lost again meanwhile: the next renewal goes on
+      throw cause
+    }
   }
 
   function stopEffects(): void {
@@ -72,21 +85,18 @@ export function startTermKeeper(deps: TermKeeperDeps) {
   }
 
   let ticks = 0
-  const timer = setInterval(
-    () => {
-      // Looked at more often than renewed, so that effects end in time.
-      if (now() - renewedAt > cluster.termMs * usablePart) stopEffects()
-      ticks = (ticks + 1) % ticksPerRenewal
-      if (ticks === 0) renewNow()
-    },
-    cluster.termMs / renewalsPerTerm / ticksPerRenewal,
-  ).unref()
+  const endTicks = every(cluster.termMs / renewalsPerTerm / ticksPerRenewal, () => {
+    // Looked at more often than renewed, so that effects end in time.
+    if (now() - renewedAt > cluster.termMs * usablePart) stopEffects()
+    ticks = (ticks + 1) % ticksPerRenewal
+    if (ticks === 0) renewNow()
+  })
   return {
     /** Renews at once, as after a pause of this process. */
     renewNow,
     close(): void {
       isClosed = true
-      clearInterval(timer)
+      endTicks()
     },
   }
 }

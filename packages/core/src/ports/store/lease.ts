@@ -22,8 +22,11 @@ export interface Leases {
   registerNode(node: NodeRow): Promise<void>
   /** Returns the registered nodes that have not left; some may be dead. */
   nodes(): Promise<readonly NodeRow[]>
-  /** Removes a process that has ended. Does nothing if it is not registered. */
-  removeNode(id: string): Promise<void>
+  /**
+   * Removes a process that has ended. Does nothing if it is not registered. `ended`: another process takes it for dead. If it has
+   * a term that has not ended, as after it joined again meanwhile, it stays.
+   */
+  removeNode(id: string, why?: 'ended'): Promise<void>
   /**
    * Makes `owner` the session's owner, provided it has none, is already owned by it, or its owner is `takeFrom`.
    * Refused: session_locked {node}, session_not_found, session_trashed, workdir_elsewhere.

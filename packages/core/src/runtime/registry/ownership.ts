@@ -63,7 +63,7 @@ export async function settleCrashed(
   }
   await store.removeUnspoken(dead)
   for (const row of gone) {
-    await store.removeNode(row.id)
+    await store.removeNode(row.id, 'ended')
     await forgetNode?.(row)
   }
   return gone

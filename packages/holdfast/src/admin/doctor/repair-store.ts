@@ -30,7 +30,7 @@ export async function repair(
     for (const session of checked.repairs) await repairSession(session, store, nowMs)
     for (const session of checked.removals) await removeSession(session, store)
     for (const { id, address } of checked.deadNodes) {
-      await store.removeNode(id)
+      await store.removeNode(id, 'ended')
       await removeNodeSocket(address)
     }
   } finally {

@@ -44,6 +44,15 @@ describe('terms', () => {
     expect(codeOf(await one.store.append(appendTo(1, 1)))).toBe('fenced')
   })
 
+  it('keep a node that joined again from being removed as dead', async () => {
+    await join('node-a')
+    await one.store.removeNode('node-a', 'ended')
+    expect(await one.cluster.renew('node-a')).toBe(true)
+    await endTerm('node-a')
+    await one.store.removeNode('node-a', 'ended')
+    expect(await one.store.nodes()).toEqual([])
+  })
+
   it('send sessions to nodes with the same label, and to none that drains', async () => {
     await join('node-a', 'shared')
     await join('node-b', 'other')

@@ -65,8 +65,10 @@ export function createLeases({ read, write }: Database): Leases {
       )
       return rows.map((row) => ({ ...row }) as NodeRow) // its columns
     },
-    async removeNode(id) {
-      await write('delete from @node where id = $1', [id])
+    // A paused node may have joined again since it was read: without its row, others could take over what it runs.
+    async removeNode(id, why) {
+      const isEnded = why === 'ended' ? ' and term_ends <= clock_timestamp()' : ''
+      await write(`delete from @node where id = $1${isEnded}`, [id])
     },
   }
 }

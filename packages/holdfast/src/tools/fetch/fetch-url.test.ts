@@ -157,6 +157,7 @@ describe('fetch_url, asked for this machine or a private network', () => {
     ...[
       '[fe80::1]',
       '169.254.169.254',
+      '168.63.129.16',
       '10.0.0.1',
       '172.16.0.1',
       '192.168.1.1',

@@ -222,6 +222,23 @@ describe('confinement to the workdir', () => {
       })
   })
 
+  it('asks each time about folders of git with another name, and about what would make one', async () => {
+    const { workdir } = await openHostileWorkdir()
+    const reasonOf = async (path: string) => {
+      const prepared = await writeFileTool.prepare({ path, content: 'x\n' }, { workdir }, notAborted)
+      return prepared.type === 'ready' ? prepared.alwaysAsk : prepared
+    }
+    await mkdir(join(workdir, '.bare/objects'), { recursive: true })
+    await mkdir(join(workdir, '.bare/refs'))
+    for (const path of ['.bare/config', '.bare/hooks/post-checkout'])
+      expect(await reasonOf(path)).toContain('is in a folder of git')
+    for (const path of ['emb/HEAD', 'emb/config', 'emb/objects/info/x']) expect(await reasonOf(path)).toBeUndefined()
+    await mkdir(join(workdir, 'emb/objects'), { recursive: true })
+    expect(await reasonOf('emb/refs/heads/x')).toContain('is in a folder of git')
+    await mkdir(join(workdir, 'docs/refs'), { recursive: true })
+    expect(await reasonOf('docs/refs/list.md')).toBeUndefined()
+  })
+
   it('asks each time about the hooks and settings that the configuration of the repository names', async () => {
     const { workdir } = await openHostileWorkdir()
     await mkdir(join(workdir, '.git'))

@@ -7,8 +7,8 @@ import { type OpenDirectory, openDirectory, statFile } from '../../../system/fil
 import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { refuseAlias, refuseBounded, refuseLinked, refuseMoved } from './bounded-files.ts'
+import { findGitFolder, findNamedByGit } from './git-settings.ts'
 import { findGuard, refuseOwn, refuseOwnFolder } from './guarded-path.ts'
-import { findNamedByGit } from './named-hooks.ts'
 
 /** Where a file tool may work. */
 export type Place = Pick<ToolContext, 'workdir' | 'ownPaths' | 'boundaries'>
@@ -52,7 +52,7 @@ export async function findWritable({ workdir, ownPaths, boundaries }: Place, pat
 
 /** Returns why a person is asked each time before a file is made or changed at a path; null if no reason is known. */
 export const findReason = async (path: WorkspacePath): Promise<string | null> =>
-  findGuard(path.shown) ?? (await findNamedByGit(path))
+  findGuard(path.shown) ?? (await findNamedByGit(path)) ?? (await findGitFolder(path))
 
 /** A file with other names may be one outside the workdir: it looks the same. */
 const hardLinks = (shown: string, stats: Stats | null): string | null =>

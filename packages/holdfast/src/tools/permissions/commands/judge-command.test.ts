@@ -202,6 +202,9 @@ describe('a deny rule', () => {
     'bash -o pipefail -o errexit -c "rm x"',
     'bash +O extglob -oc pipefail "rm x"',
     'bash --rcfile f -c "rm x"',
+    'bash -ceuo pipefail "rm x"',
+    'fish -C "rm x"',
+    'zsh -o extendedglob -c "rm x"',
     'git difftool -x "rm x"',
     'git grep -O"rm x" a',
     'git -c core.pager="rm x" log',
@@ -328,6 +331,9 @@ describe('an allow rule', () => {
     'git bundle create .git/hooks/x HEAD',
     'git clone -u ./x a b',
     'git clone -nu ./x a b',
+    'git apply --unsafe-paths a',
+    "sqlite3 a '.shell id'",
+    'gh alias set x y',
     'curl -o .git/config http://x',
     'rg -z y',
   ])('covers no option, setting or guarded file of a program whose options are not known: %j', async (text) => {
@@ -349,6 +355,9 @@ describe('an allow rule', () => {
       'git mv',
       'git bundle',
       'git clone',
+      'git apply',
+      'sqlite3',
+      'gh',
     ]
     const open = programs.map((program) => rule('allow', `${program} **`))
     expect(await judged(text, open)).toBe('ask')

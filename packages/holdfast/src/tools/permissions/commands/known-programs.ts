@@ -87,7 +87,7 @@ const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
         long: [
           ...['output', 'ext-diff', 'textconv', 'upload-pack', 'receive-pack', 'exec', 'open-files-in-pager'],
           ...['config-env', 'exec-path', 'git-dir', 'work-tree', 'output-directory', 'paginate', 'edit'],
-          ...['edit-description', 'template', 'config'],
+          ...['edit-description', 'template', 'config', 'unsafe-paths'],
         ],
       },
       runs: 'git',
@@ -100,7 +100,8 @@ const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
   ['curl wget unlink truncate shred', writer],
   ['ln set export', { ...writer, isUnbounded: true }],
 
-  ['sh bash dash zsh ksh mksh ash rbash fish', { ...unbounded, runs: 'shell' }],
+  ['sh bash dash zsh ksh mksh ash rbash', { ...unbounded, runs: 'shell' }],
+  ['fish', { ...unbounded, runs: 'shell', textOption: /^(-\w*C|--init-command(=|$))/ }],
   ['eval', { ...unbounded, runs: 'eval' }],
   ['trap', { ...unbounded, runs: 'trap' }],
   ['alias', { ...unbounded, runs: 'alias' }],
@@ -126,6 +127,7 @@ const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
   ['python pypy node deno bun perl ruby php lua awk gawk mawk tclsh osascript pwsh expect', unbounded],
   ['npx pnpx bunx uvx pipx docker podman make gmake ninja gdb vi vim ed less more man at crontab', unbounded],
   ['tar bsdtar cpio unzip 7z rsync patch dd', unbounded],
+  ['sqlite3 psql mysql gh tsx ts-node java nvim emacs just', unbounded],
 ]
 
 const programs = new Map(rows.flatMap(([names, program]) => names.split(' ').map((name) => [name, program] as const)))

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { lstat, readFile, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { escapeLine } from '@holdfast/protocol'
 import { isInside, resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
@@ -18,6 +18,28 @@ export async function findNamedByGit({ root, shown }: WorkspacePath): Promise<st
     ? `${escapeLine(shown)} is named by .git/config: it decides what git runs`
     : null
 }
+
+/**
+ * Returns why a change of this file is asked about each time: it is in a folder of git that has another name than `.git`, as
+ * with a separate git folder, or would make one of its folders such a one. Null if it is not.
+ */
+export async function findGitFolder({ root, shown }: WorkspacePath): Promise<string | null> {
+  const names = shown.split('/')
+  for (const [index, next] of names.entries()) {
+    const folder = join(root, ...names.slice(0, index))
+    const has = async (name: string) => next.toLowerCase() === name || (await exists(join(folder, name)))
+    if (!(await has('refs'))) continue // no other folder of a project has both
+    if ((await has('objects')) || (await exists(join(folder, 'commondir'))))
+      return `${escapeLine(shown)} is in a folder of git: it decides what git runs`
+  }
+  return null
+}
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
 
 async function readNamed(root: string): Promise<readonly string[]> {
   const file = join(root, '.git', 'config')

@@ -197,11 +197,8 @@ describe('the page, in a real browser on a real server', () => {
     expect(await other.getByRole('textbox', { name: 'Message' }).isDisabled()).toBe(true)
     expect(await other.getByRole('button', { name: 'Pin', exact: true }).first().isDisabled()).toBe(true)
     const card = other.getByRole('button', { name: /^read_file/ })
-    const fold = async () => {
-      if ((await card.getAttribute('aria-expanded')) === 'true') await card.click() // folds for this page only
-      return card.getAttribute('aria-expanded')
-    }
-    await expect.poll(fold).toBe('false')
+    await card.click() // folds for this page only
+    await expect.poll(() => card.getAttribute('aria-expanded')).toBe('false')
     expect(await page.getByRole('button', { name: /^read_file/, expanded: true }).count()).toBe(1)
 
     await page.getByRole('button', { name: '2 screens' }).click()

@@ -19,7 +19,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-types-'))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   emitDeclarations(out())
-})
+}, 240_000) // the compiler takes a minute on a busy machine
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The arguments of the types that need some. */

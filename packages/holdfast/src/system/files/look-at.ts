@@ -23,6 +23,7 @@ const readType = (folder: string): Promise<number | null> =>
  * Creates functions that look whether there is something at a path. Each step of a turn asks for some thirty files, most of
  * them missing. On a local disk the answer takes two microseconds, and the way to another thread and back twenty
  * times as much, so there it is asked for at once. A network drive may not answer for seconds: its answer is waited for.
+ * What was learned of a folder is kept, so a drive that is mounted over it later is asked at once too.
  */
 export function createLooks(typeOf: (folder: string) => Promise<number | null> = readType) {
   const known = new Map<string, boolean>()

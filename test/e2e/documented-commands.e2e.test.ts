@@ -22,8 +22,9 @@ const claudeLine = `${JSON.stringify({
 })}\\n`
 
 /** Starts a server that ends with the shell, and waits for its first line. */
-const startServer = `mkfifo started; holdfast serve --port 0 --json >started 2>/dev/null & trap "kill $!" EXIT
-read -r answer <started; url=$(printf %s "$answer" | sed 's/.*"url":"\\([^"]*\\)".*/\\1/')`
+const startServer = `mkfifo started; holdfast serve --port 0 --json >started 2>/dev/null & read -r answer <started
+trap "kill $(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' "$HOLDFAST_HOME/state/server.json")" EXIT
+url=$(printf %s "$answer" | sed 's/.*"url":"\\([^"]*\\)".*/\\1/')`
 
 /** What the documents promise of their commands, in their order. */
 const promises: Readonly<Record<string, readonly Promised[]>> = {

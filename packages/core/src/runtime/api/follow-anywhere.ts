@@ -1,15 +1,21 @@
 import {
   type ClientId,
+  type Fault,
   type Frame,
   type FrameOf,
+  ok,
   orThrow,
   parseSubscribeOptions,
+  type Result,
   type Role,
   type Seq,
   type SubscribeOptions,
 } from '@holdfast/protocol'
+import type { OtherNode } from '../../ports/other-node.ts'
+import { refuseThrown } from '../refuse-thrown.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { retryMs } from '../runner/handle-input.ts'
+import { storageErrorOf } from '../storage-health.ts'
 import { joinStreams } from '../stream/join-streams.ts'
 import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
 import type { LocalSession } from './own-session.ts'
@@ -45,7 +51,9 @@ export function followAnywhere(
     const place = createPlace(asked)
     note = place.note
     for (; ; lookUp++) {
-      const owner = registry.loaded(id) ? null : await owners.find(id)
+      const found = await findOwner()
+      if (!found.ok) return yield stored(found.fault)
+      const owner = found.value
       const where = { client: asked.client, children: asked.children, ...place.now() }
       ended = null
       yield owner
@@ -63,6 +71,18 @@ export function followAnywhere(
     }
   }
 
+  /** Finds the other node that runs the session. Refused: storage_error while the store cannot be asked. */
+  async function findOwner(): Promise<Result<OtherNode | null>> {
+    return registry.loaded(id) ? ok(null) : owners.find(id).then(ok, refuseThrown)
+  }
+
+  /** Tells the reader what is wrong with the store, and when to follow again. */
+  async function* stored(fault: Fault): AsyncGenerator<Frame> {
+    const error = storageErrorOf(fault)
+    if (error) yield { type: 'storage', sessionId: id, error }
+    yield* last({ type: 'end', sessionId: id, reason: 'failed', retryMs })
+  }
+
   async function* last(frame: FrameOf<'end'>): AsyncGenerator<Frame> {
     isLast = true
     yield frame
@@ -70,7 +90,9 @@ export function followAnywhere(
 
   /** Returns whether the stream ended here because another process owns the session now. */
   async function isElsewhere({ reason }: FrameOf<'end'>): Promise<boolean> {
-    return reason === 'failed' && !registry.closedFault() && (await owners.find(id)) !== null
+    if (reason !== 'failed' || registry.closedFault()) return false
+    const found = await owners.find(id).then(ok, refuseThrown)
+    return found.ok && found.value !== null
   }
 }
 

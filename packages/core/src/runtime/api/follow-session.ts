@@ -1,36 +1,70 @@
+<<<<<<< HEAD
 import { type ChildView, type Frame, limits, type Seq, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
+=======
+import {
+  type ChildView,
+  type Frame,
+  HoldfastError,
+  limits,
+  type Recorded,
+  type SessionId,
+  type SubscribeOptions,
+} from '@holdfast/protocol'
+import type { Catalogue } from '../../ports/store/catalogue.ts'
+>>>>>>> 40511b31 (Return outages of the store as refusals, and never lead a follower back)
 import type { Log } from '../../ports/store/log.ts'
+import { retryMs } from '../runner/handle-input.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
+import { storageErrorOf } from '../storage-health.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
 import type { ReplayedPage } from '../stream/shared-pages.ts'
 import type { SessionReader } from './session-reader.ts'
 
 type Past = Pick<SessionReader, 'snapshotOf'> & {
-  readonly log: Pick<Log, 'read'>
+  readonly log: Pick<Log, 'read'> & Pick<Catalogue, 'entry'>
   /** The subagents that ran here below the session. */
   readonly children: () => readonly ChildView[]
+  /** Gives up sessions that other processes took over. */
+  readonly dropLost: () => Promise<unknown>
 }
 
 /** Yields the past of a session, then its frames from now on. Subscribes before it reads the past, so that no record is missed or sent twice. */
 export async function* followSession(
   { id: sessionId, hub, folded }: SessionRunner,
   { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & AttachedClient,
-  { snapshotOf, log, children }: Past,
+  { snapshotOf, log, children, dropLost }: Past,
 ): AsyncGenerator<AsyncIterable<Frame>, void> {
   const { subscription, draft, storage, model, leave } = hub.join(who)
   const joined = folded()
   const { seq } = joined.state
   signal?.addEventListener('abort', leave, { once: true })
   if (signal?.aborted) leave()
+  let hasFailed = false
   try {
     yield past()
-    yield subscription
+    if (!hasFailed) yield subscription
   } finally {
     signal?.removeEventListener('abort', leave)
     leave()
   }
 
+  /** Yields the past. If the store cannot be read, or knows more than this process, the stream ends, to be followed again. */
   async function* past(): AsyncGenerator<Frame> {
+    try {
+      const isBehind = after !== undefined && after > seq && ((await log.entry(sessionId))?.head ?? 0) >= after
+      if (!isBehind) return yield* known()
+      hasFailed = true
+      await dropLost() // this one would lead the reader back
+    } catch (cause) {
+      const error = cause instanceof HoldfastError ? storageErrorOf(cause.toFault()) : null
+      if (error === null) throw cause
+      hasFailed = true
+      yield { type: 'storage', sessionId, error }
+    }
+    yield { type: 'end', sessionId, reason: 'failed', retryMs }
+  }
+
+  async function* known(): AsyncGenerator<Frame> {
     if (after !== undefined && after > seq) {
       yield { type: 'resync', sessionId, reason: `there is no record ${after} yet` }
     }

@@ -6,6 +6,7 @@ import {
   type SessionId,
   type Submission,
 } from '@holdfast/protocol'
+import { refuseThrown } from '../refuse-thrown.ts'
 import { hasMoved } from '../registry/owners.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { followAnywhere } from './follow-anywhere.ts'
@@ -42,9 +43,12 @@ export const forwardedReads = [
 export function createLocalSession(registry: SessionRegistry, id: SessionId): LocalSession {
   const own = createOwnSession(registry, id)
   if (!registry.deps.reach) return own
-  const dispatch = dispatchAnywhere.bind(null, registry, own)
+  const dispatch = (submission: Submission) => dispatchAnywhere(registry, own, submission).catch(refuseThrown)
   const reads = Object.fromEntries(
-    forwardedReads.map((method) => [method, readAnywhere.bind(null, registry, own, method)]),
+    forwardedReads.map((method) => [
+      method,
+      (...args: readonly unknown[]) => readAnywhere(registry, own, method, ...args).catch(refuseThrown),
+    ]),
   )
   return {
     ...own,
@@ -55,7 +59,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       return submission.ok ? dispatch(submission.value) : submission
     },
     subscribe: (options = {}) => followAnywhere(registry, own, options),
-    attach: (options = {}) => takeMovingSeat(registry, own, options),
+    attach: (options = {}) => takeMovingSeat(registry, own, options).catch(refuseThrown),
   }
 }
 

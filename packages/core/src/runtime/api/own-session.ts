@@ -217,6 +217,7 @@ export function createOwnSession(registry: SessionRegistry, id: SessionId): Loca
             log: store,
             snapshotOf: (joined) => read().snapshotOf(joined, ahead),
             children: () => registry.subagents.below(id),
+            dropLost: registry.dropLost,
           },
         )
         // A client that was cut off for reading slowly continues at its cursor: the log has all it missed.

@@ -294,7 +294,7 @@ describe('a registry whose disk fails', () => {
     const command = { type: 'enterPlan' } as const
     if (loaded.ok) await loaded.value.submit({ commandId: CommandId.parse('b'), by: null, command })
     await soon()
-    expect(problems).toEqual([{ where: `loading ${aSession} again`, cause: full }])
+    expect(problems).toEqual([{ where: `loading ${aSession} again`, cause: diskFull }])
   })
 
   it('starts even if a session cannot be settled', async () => {
@@ -303,7 +303,7 @@ describe('a registry whose disk fails', () => {
       loadSnapshot: () => Promise.reject(full),
     }))
     expect(await registry.settleCrashed()).toEqual([])
-    expect(problems).toEqual([{ where: `settling ${aSession}`, cause: full }])
+    expect(problems).toEqual([{ where: `settling ${aSession}`, cause: diskFull }])
   })
 
   it('releases all sessions and removes its node when it closes', async () => {

@@ -14,6 +14,7 @@ import { createBackgroundTasks } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { type LoadedSession, loadSession } from '../log/load-session.ts'
 import { logDamaged } from '../log/read-window.ts'
+import { refuseThrown } from '../refuse-thrown.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
 import { createStorageHealth } from '../storage-health.ts'
 import { createSubagents, type SubagentRegistry } from '../subagents/subagents.ts'
@@ -161,7 +162,11 @@ async function load(
   if (known) return ok(known.runner)
   const exhausted = parts.crashLoopGuard.refusal(id)
   if (exhausted) return refuse(exhausted)
-  const pending = loading.get(id) ?? open(parts, id, early).finally(() => loading.delete(id))
+  const pending =
+    loading.get(id) ??
+    open(parts, id, early)
+      .catch(refuseThrown)
+      .finally(() => loading.delete(id))
   loading.set(id, pending)
   return pending
 }

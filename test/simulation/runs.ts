@@ -11,6 +11,8 @@ export const runs = {
   /** Trees of subagents, half of them with hooks. */
   trees: 60,
   decisions: 300,
+  /** Three nodes on one database. */
+  clusters: 25,
   histories: 50,
   moves: 300,
 } as const

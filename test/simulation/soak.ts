@@ -1,3 +1,4 @@
+import { runClusterSeed } from './cluster/run-seed.ts'
 import { runDecisionSeed } from './decision-run.ts'
 import { runSessionModelSeed } from './model/run-seed.ts'
 import { runRequestsSeed } from './requests/run-seed.ts'
@@ -13,6 +14,7 @@ const suites: readonly { readonly file: string; readonly run: (seed: number) => 
   { file: 'session', run: (seed) => runSessionSeed(seed, 'hooked') },
   { file: 'subagents', run: (seed) => runTreeSeed(seed, seed % 2 === 0) },
   { file: 'decision', run: runDecisionSeed },
+  { file: 'cluster', run: async (seed) => void (await runClusterSeed(seed)) },
 ]
 
 const until = performance.now() + soak.minutes * 60_000

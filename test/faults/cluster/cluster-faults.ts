@@ -12,8 +12,20 @@ export type FaultRun = {
   readonly progress: () => Promise<void>
 }
 
+const startsMax = 20
+
+/** Starts a node in the background. One that finds no database ends, and is started again, as a supervisor would. */
 const startAgain = (cluster: ThreeNodes, node: ClusterProcess): void => {
-  node.starting = cluster.start(node).finally(() => {
+  const start = async (): Promise<void> => {
+    for (let starts = 1; ; starts++) {
+      try {
+        return await cluster.start(node)
+      } catch (cause) {
+        if (starts === startsMax || !String(cause).includes('the database does not answer')) throw cause
+      }
+    }
+  }
+  node.starting = start().finally(() => {
     node.starting = null
   })
 }

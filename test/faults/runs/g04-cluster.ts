@@ -15,7 +15,7 @@ export const clusterFaults: Row = {
     const cycles = isQuick ? 10 : 1000
     const seed = dice.below(1_000_000)
     const env = { ...process.env, CLUSTER_CYCLES: String(cycles), SEED: String(seed) }
-    const args = [vitest, 'run', '--project', 'faults', file, '--testTimeout', '7200000']
+    const args = [vitest, 'run', '--project', 'faults', file]
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })
     const output = `${stdout}${stderr}`
     const violations = status === 0 ? [] : [`SEED=${seed}: ${output.slice(-4000)}`]

@@ -1,83 +1,116 @@
 import { allRows } from '../../ledger.ts'
 
 /**
- * Appends a list of batches in one transaction and returns an answer for each: null, or why it is refused. All sessions
- * are locked first, in the order of their sids, so that two groups never wait for each other. The checks are those of
- * every store, in the same order: the session, the epoch, a repeated command, the head.
+ * Appends a list of batches in one transaction and returns an answer for each: null, or why it is refused. Several sessions
+ * are locked first, in the order of their sids, so that two groups never wait for each other.
+ *
+ * A batch is accepted by one update that compares epoch and head. Statements are what an append costs here, so only a refused
+ * batch is looked at again, to say why. `workspace` is set only if it changes, because that fires a trigger.
  *
  * `is_retry`: an earlier attempt may have been committed, and its answer was lost. A batch whose records are there, with
- * the same checksums and at the same epoch, was committed by it.
+ * the same checksums and at the same epoch, was committed by it. The lock waits for an attempt that still runs.
  */
 const appendFunction = `
-create function @append(changes jsonb, is_retry boolean) returns jsonb language plpgsql as $body$
+create or replace function @append(changes jsonb, is_retry boolean) returns jsonb language plpgsql as $body$
 declare
   change jsonb;
-  answers jsonb := '[]';
+  entry jsonb;
+  records jsonb;
+  answers jsonb[] := '{}';
   charges jsonb := '[]';
-  found_session record;
-  first_seq bigint;
+  its_sid bigint;
+  its_workspace text;
   after bigint;
+  is_seen boolean;
+  r jsonb;
 begin
-  if jsonb_array_length(changes) > 1 then
+  if is_retry or jsonb_array_length(changes) > 1 then
     perform 1 from @session where id in (select c->>'session' from jsonb_array_elements(changes) c)
       order by sid for no key update;
   end if;
-  for change in select c from jsonb_array_elements(changes) c loop
+  for i in 0 .. jsonb_array_length(changes) - 1 loop
+    change := changes->i;
+    if is_retry and @is_committed(change) then
+      answers := answers || null::jsonb;
+      continue;
+    end if;
+    entry := change->'entry';
+    records := change->'records';
     after := (change->>'after')::bigint;
-    select sid, head, epoch into found_session from @session where id = change->>'session' for no key update;
-    if not found then
-      answers := answers || '[{"code": "session_not_found"}]';
+    is_seen := (change->>'hasCommand')::boolean and @find_command(change) is not null;
+    its_sid := null;
+    if not is_seen then
+      update @session set head = after + jsonb_array_length(records), meta = entry->>0, active_at = (entry->>2)::bigint,
+        spoken = (entry->>3)::boolean, busy = (entry->>4)::boolean, pinned = (entry->>5)::smallint
+      where id = change->>'session' and epoch = (change->>'epoch')::bigint and head = after
+      returning sid, workspace into its_sid, its_workspace;
+    end if;
+    if its_sid is null then
+      answers := answers || @why_refused(change);
       continue;
     end if;
-    if found_session.epoch <> (change->>'epoch')::bigint then
-      answers := answers || jsonb_build_array(jsonb_build_object('code', 'fenced', 'current', found_session.epoch));
-      continue;
-    end if;
-    if is_retry and found_session.head > after and @is_recorded(found_session.sid, change->'records') then
-      answers := answers || '[null]';
-      continue;
-    end if;
-    if (change->>'hasCommand')::boolean then
-      select min(seq) into first_seq from @record where sid = found_session.sid
-        and command_id in (select r->>5 from jsonb_array_elements(change->'records') r);
-      if first_seq is not null then
-        answers := answers || jsonb_build_array(jsonb_build_object('code', 'command_seen', 'seq', first_seq));
-        continue;
+    for j in 0 .. jsonb_array_length(records) - 1 loop
+      r := records->j;
+      if (r->>9)::boolean then
+        with made as (
+          insert into @record (sid, seq, at, type, v, client, command_id, ref, crc, body)
+          values (its_sid, (r->>0)::bigint, r->>1, r->>2, (r->>3)::integer, r->>4, r->>5, (r->>6)::bigint, (r->>7)::bigint, r->>8)
+          returning pos)
+        insert into @unindexed (pos, sid) select pos, its_sid from made;
+      else
+        insert into @record (sid, seq, at, type, v, client, command_id, ref, crc, body)
+        values (its_sid, (r->>0)::bigint, r->>1, r->>2, (r->>3)::integer, r->>4, r->>5, (r->>6)::bigint, (r->>7)::bigint, r->>8);
       end if;
+    end loop;
+    if its_workspace <> entry->>1 then update @session set workspace = entry->>1 where sid = its_sid; end if;
+    if change ? 'commandHash' then
+      insert into @command_hash values (its_sid, after + 1, change->>'commandHash')
+        on conflict (sid, seq) do update set hash = excluded.hash;
     end if;
-    if found_session.head <> after then
-      answers := answers || jsonb_build_array(jsonb_build_object('code', 'log_moved', 'actual', found_session.head));
-      continue;
-    end if;
-    perform @append_batch(found_session.sid, after, change);
+    if (change->>'clearDraft')::boolean then delete from @draft where sid = its_sid; end if;
+    if change ? 'blobs' then perform @use_blobs(its_sid, after + 1, change->'blobs'); end if;
+    if change ? 'trust' then perform @change_trust(entry->>1, change->'trust'); end if;
     if change ? 'charge' then charges := charges || jsonb_build_array(change->'charge'); end if;
-    answers := answers || '[null]';
+    answers := answers || null::jsonb;
   end loop;
   if charges <> '[]' then perform @add_charges(charges); end if;
-  return answers;
+  return to_jsonb(answers);
 end $body$;
 `
 
-/** Writes a batch that was accepted. */
-const appendBatch = `
-create function @append_batch(its_sid bigint, after bigint, change jsonb) returns void language plpgsql as $body$
-declare
-  entry jsonb := change->'entry';
-begin
-  update @session set head = after + jsonb_array_length(change->'records'), meta = entry->>0, workspace = entry->>1,
-    active_at = (entry->>2)::bigint, spoken = (entry->>3)::boolean, busy = (entry->>4)::boolean,
-    pinned = (entry->>5)::smallint
-  where sid = its_sid;
-  perform @insert_records(its_sid, change->'records');
-  if change ? 'commandHash' then
-    insert into @command_hash values (its_sid, after + 1, change->>'commandHash')
-      on conflict (sid, seq) do update set hash = excluded.hash;
-  end if;
-  if (change->>'clearDraft')::boolean then delete from @draft where sid = its_sid; end if;
-  if change ? 'blobs' then perform @use_blobs(its_sid, after + 1, change->'blobs'); end if;
-  if change ? 'trust' then perform @change_trust(entry->>1, change->'trust'); end if;
-end $body$;
+/** Says why a batch is refused. The checks are those of every store, in the same order: the session, the epoch, a repeated command, the head. */
+const refusalFunctions = `
+create or replace function @find_command(change jsonb) returns bigint language sql stable as $body$
+  select min(seq) from @record where sid = (select sid from @session where id = change->>'session')
+    and command_id in (select r->>5 from jsonb_array_elements(change->'records') r)
+$body$;
 
+create or replace function @is_committed(change jsonb) returns boolean language sql stable as $body$
+  select exists (select 1 from @session where id = change->>'session' and epoch = (change->>'epoch')::bigint
+    and head > (change->>'after')::bigint and @is_recorded(sid, change->'records'))
+$body$;
+
+create or replace function @why_refused(change jsonb) returns jsonb language plpgsql as $body$
+declare
+  its record;
+  first_seq bigint;
+begin
+  select head, epoch into its from @session where id = change->>'session';
+  if not found then return '{"code": "session_not_found"}'; end if;
+  if its.epoch <> (change->>'epoch')::bigint then return jsonb_build_object('code', 'fenced', 'current', its.epoch); end if;
+  first_seq := @find_command(change);
+  if first_seq is not null then return jsonb_build_object('code', 'command_seen', 'seq', first_seq); end if;
+  return jsonb_build_object('code', 'log_moved', 'actual', its.head);
+end $body$;
+`
+
+/** Version 5: an append takes fewer statements. */
+export const fasterAppend = `
+drop function if exists @append_batch(bigint, bigint, jsonb);
+${refusalFunctions}${appendFunction}`
+
+/** Writes the parts of a batch. */
+const recordFunctions = `
 create function @insert_records(its_sid bigint, records jsonb) returns void language plpgsql as $body$
 declare
   r jsonb;
@@ -144,5 +177,5 @@ begin
 end $body$;
 `
 
-/** Functions that use others come after them. */
-export const appendFunctions = `${addCharges}${appendFunction}${appendBatch}`
+/** What version 1 had beside `append` itself. */
+export const appendFunctions = `${addCharges}${recordFunctions}`

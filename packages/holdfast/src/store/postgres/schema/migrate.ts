@@ -2,7 +2,7 @@ import { fault } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { attempt, type Database, type Sql, type SqlRow } from '../connect/connect.ts'
 import { postgresFault } from '../connect/postgres-fault.ts'
-import { appendFunctions } from './append-function.ts'
+import { appendFunctions, fasterAppend } from './append-function.ts'
 import { clusterTables } from './cluster-tables.ts'
 import { contentTables } from './content-tables.ts'
 import { searchFunctions } from './search-function.ts'
@@ -18,6 +18,7 @@ const migrations: readonly Migration[] = [
   { to: 2, statements: clusterTables },
   { to: 3, statements: tenantTables },
   { to: 4, statements: contentTables },
+  { to: 5, statements: fasterAppend },
 ]
 
 /** Every name that the store uses, to check a schema and to refuse one of another program. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findAxeProblems } from './axe.ts'
-import { openTab, usePage } from './page-fixture.ts'
+import { createPerson, openTab, usePage } from './page-fixture.ts'
 
 describe('the settings of the page', () => {
   const { now } = usePage({ env: { GROQ_BASE_URL: 'http://127.0.0.1:9/v1' } })
@@ -78,5 +78,45 @@ describe('the settings of the page', () => {
     await page.getByText(/^Holdfast \d/).waitFor()
     await page.getByText('works: it accepts writes').waitFor()
     expect(complaints).toEqual([])
+  })
+})
+
+describe('the page of an admin of a tenant', () => {
+  const { now } = usePage({ env: { HOLDFAST_STORE: 'memory:' } })
+
+  it('shows what is theirs, and asks the server for nothing that it refuses', async () => {
+    const { browser, server, workdir } = now()
+    const created = await fetch(`${server.url}/v1/tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'anna', role: 'admin', tenant: 'acme' }),
+    })
+    const { secret } = (await created.json()) as { readonly secret: string } // as the server sends it
+    const context = await browser.newContext()
+    const { page, complaints } = await openTab(context)
+    const refused: string[] = []
+    page.on('response', (response) => {
+      if (response.status() === 403) refused.push(response.url())
+    })
+    await page.goto(server.url)
+    await page.getByLabel('Or log in with a token').fill(secret)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByText('You are an admin of acme.').waitFor()
+    await page.getByRole('button', { name: 'Revoke anna' }).waitFor()
+    expect(await page.getByRole('heading', { level: 2 }).allTextContents()).not.toContain('Permission rules')
+    expect(await page.getByRole('button', { name: /Add a key/ }).count()).toBe(0)
+    await page.getByText(/^Holdfast \d/).waitFor()
+
+    const anna = createPerson(() => ({ page, server, workdir }))
+    await anna.startSession('run echo hello')
+    const scopes = page.getByRole('group', { name: 'Approve for' })
+    await scopes.getByText('This session').waitFor()
+    expect(await scopes.getByText('Always here').count()).toBe(0)
+    await anna.approve()
+    await anna.atRest()
+    expect(refused).toEqual([])
+    expect(complaints.filter((line) => !line.includes('401'))).toEqual([]) // those before the login
+    await context.close()
   })
 })

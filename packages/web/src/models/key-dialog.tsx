@@ -3,7 +3,7 @@ import { type FormEvent, useRef, useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { FaultNote } from '../ui/elements.tsx'
 import { showToast } from '../ui/toast.tsx'
-import { attempt, useServer, useServerFacts } from './server-context.ts'
+import { attempt, ownsServer, useServer, useServerFacts } from './server-context.ts'
 
 type KeyDialogProps = {
   readonly provider: Pick<ListedProvider, 'provider' | 'title'>
@@ -42,7 +42,7 @@ export function KeyDialog({ provider: { provider, title }, onSaved, onClose }: K
   }
   return (
     <Dialog title={`Add a key for ${name}`} className="narrow" focus={field} onClose={onClose}>
-      {access !== null && access.role !== 'admin' ? (
+      {ownsServer(access) === false ? (
         <div className="dialog-body">
           <p>Only an admin of this server can add a key. On the machine of the server:</p>
           <pre>holdfast auth login {escapeLine(provider)}</pre>

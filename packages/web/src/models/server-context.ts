@@ -29,9 +29,11 @@ export type ServerOnScreen = {
   readonly load: (again?: boolean) => Promise<void>
 }
 
+const noFacts: ServerFacts = { models: null, access: null, fault: null }
+
 export function openServerOnScreen(holdfast: RemoteHoldfast): ServerOnScreen {
   const listeners = new Set<() => void>()
-  let facts: ServerFacts = { models: null, access: null, fault: null }
+  let facts = noFacts
   let loading: Promise<void> | null = null
   const read = async () => {
     const [models, access] = await Promise.all([holdfast.handles.models(), attempt(() => holdfast.access())])
@@ -70,6 +72,23 @@ export function useServerFacts(): ServerFacts {
   const server = useServer()
   useEffect(() => void server.load(), [server])
   return useSyncExternalStore(server.subscribe, server.current)
+}
+
+/**
+ * Returns whether a login may change what applies to the whole server, such as keys and permission rules: an admin may,
+ * unless it is of a tenant. Null until that is known.
+ */
+export const ownsServer = (access: Access | null): boolean | null =>
+  access === null ? null : access.role === 'admin' && access.session === null && access.tenant === undefined
+
+const neverChanges = () => () => undefined
+const unknown = (): ServerFacts => noFacts
+
+/** Returns whether this login may change what applies to the whole server; null until that is known, and on a shared page. */
+export function useOwnsServer(): boolean | null {
+  const server = useContext(ServerContext)
+  useEffect(() => void server?.load(), [server])
+  return ownsServer(useSyncExternalStore(server?.subscribe ?? neverChanges, server?.current ?? unknown).access)
 }
 
 /** Turns an exception of the client into a result. */

@@ -1,4 +1,5 @@
-import { useServerFacts } from '../models/server-context.ts'
+import { type Access, escapeLine } from '@holdfast/protocol'
+import { ownsServer, useServerFacts } from '../models/server-context.ts'
 import { useTabTitle } from '../screens/use-tab-title.ts'
 import { ListButton } from '../ui/elements.tsx'
 import { AboutSection } from './about-section.tsx'
@@ -13,6 +14,7 @@ export function SettingsPage({ onOpenList }: { readonly onOpenList: () => void }
   useTabTitle('Settings', false)
   const { access } = useServerFacts()
   const isAdmin = access?.role === 'admin'
+  const isOwner = ownsServer(access) === true
   return (
     <main className="settings">
       <header className="page-head">
@@ -21,16 +23,21 @@ export function SettingsPage({ onOpenList }: { readonly onOpenList: () => void }
       </header>
       <AppearanceSection />
       <NotificationSection />
-      <ModelSection isAdmin={isAdmin} />
+      <ModelSection isAdmin={isOwner} />
       {isAdmin && (
         <>
-          <PermissionSection />
+          {isOwner && <PermissionSection />}
           <TokenSection />
           <RetentionSection />
         </>
       )}
-      <AboutSection isAdmin={isAdmin} />
-      {access !== null && !isAdmin && <p className="settings-note">An admin of this server sees more settings.</p>}
+      <AboutSection isAdmin={isOwner} />
+      {access !== null && !isOwner && <p className="settings-note">{whoSeesMore(access)}</p>}
     </main>
   )
 }
+
+const whoSeesMore = ({ role, tenant }: Access): string =>
+  role === 'admin' && tenant !== undefined
+    ? `You are an admin of ${escapeLine(tenant)}. Keys, the default model and permission rules apply to the whole server, and its admin sets them.`
+    : 'An admin of this server sees more settings.'

@@ -2,7 +2,7 @@ import { escapeLine } from '@holdfast/protocol'
 import { useState } from 'react'
 import { KeyDialog } from '../models/key-dialog.tsx'
 import { modelTitle } from '../models/model-text.ts'
-import { useServerFacts } from '../models/server-context.ts'
+import { ownsServer, useServerFacts } from '../models/server-context.ts'
 import { counted } from '../text/format.ts'
 import { Menu, MenuItem } from '../ui/menu.tsx'
 
@@ -23,7 +23,7 @@ export function FirstRun({ folder }: { readonly folder: string }) {
             ? 'It needs no key, but is a script that follows simple requests.'
             : `${counted(ready.length, 'provider')} can be used.`}
         </span>
-        {access?.role === 'admin' && <AddKeyMenu />}
+        {ownsServer(access) && <AddKeyMenu />}
       </li>
       <li>
         <strong>Folder</strong>

@@ -8,6 +8,7 @@ import {
 } from '@holdfast/protocol'
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { keyText } from '../../keys/key-hint.tsx'
+import { useOwnsServer } from '../../models/server-context.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { Key } from '../../ui/key.tsx'
 import { useArmed } from '../../ui/use-armed.ts'
@@ -58,9 +59,11 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
     if (message.trim() !== '') decide('reject') // Enter in the reason field
   }
   const isOff = !isArmed || isSending
+  const mayAlways = useOwnsServer() !== false // it stores a rule of the server
   const isAskedEachTime = approval.reason !== undefined // then the answer covers this call only
   const onKeyDown = useAnswerKeys(card, (decision) => {
     const isWide = decision !== 'approve' && decision !== 'reject'
+    if (decision === 'approve_always' && !mayAlways) return false
     if (isOff || (isWide && (isAskedEachTime || hasTakenFocus.current))) return false
     void decide(decision)
     return true
@@ -175,21 +178,24 @@ function ApprovalScope({ approval: { tool, preview }, isChild, chosen, onChoose 
   const name = useId()
   const text = useId()
   const rule = chosen === 'approve_always' ? ruleToStore(tool, preview) : null
+  const mayAlways = useOwnsServer() !== false // it stores a rule of the server
   return (
     <fieldset className="approval-scope" aria-label="Approve for" aria-describedby={text}>
       <div className="scopes">
-        {approvals.map(({ decision, word }) => (
-          <label key={decision}>
-            <input
-              type="radio"
-              name={name}
-              value={decision}
-              checked={decision === chosen}
-              onChange={() => onChoose(decision)}
-            />
-            {word} <Key name={keyOf(decision)} />
-          </label>
-        ))}
+        {approvals
+          .filter(({ decision }) => mayAlways || decision !== 'approve_always')
+          .map(({ decision, word }) => (
+            <label key={decision}>
+              <input
+                type="radio"
+                name={name}
+                value={decision}
+                checked={decision === chosen}
+                onChange={() => onChoose(decision)}
+              />
+              {word} <Key name={keyOf(decision)} />
+            </label>
+          ))}
       </div>
       <p id={text} aria-live="polite">
         {approvalText(chosen, tool, isChild)}

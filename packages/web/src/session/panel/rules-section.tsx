@@ -8,6 +8,7 @@ import {
 } from '@holdfast/protocol'
 import { type FormEvent, useEffect, useId, useState } from 'react'
 import { useHoldfast } from '../../actions/holdfast-context.ts'
+import { useOwnsServer } from '../../models/server-context.ts'
 import { unruledText } from '../../start/permission-menu.tsx'
 import { baseName } from '../../text/format.ts'
 import { useLive } from '../state/session-context.ts'
@@ -15,8 +16,20 @@ import { Loading, PanelSection } from './panel-section.tsx'
 
 type Verdict = PermissionRule['verdict']
 
-/** Lists the user's permission rules that apply here, with a way to add and remove them. */
+/** Lists the permission rules of the server, for those who may see them. */
 export function RulesSection({ workspace }: { readonly workspace: string }) {
+  const mayChange = useOwnsServer()
+  if (mayChange === null) return null
+  if (mayChange) return <ServerRules workspace={workspace} />
+  return (
+    <PanelSection title="Permission rules">
+      <p className="nothing">Rules apply to the whole server. Its admin sees and changes them.</p>
+    </PanelSection>
+  )
+}
+
+/** Lists the user's permission rules that apply here, with a way to add and remove them. */
+function ServerRules({ workspace }: { readonly workspace: string }) {
   const { rules, problem, add, remove } = useRules(workspace)
   const unruled = useLive(({ view }) => (view ? unruledText(view) : ''))
   const uncovered = listCoverageText(rules ?? [])

@@ -1,6 +1,7 @@
 import { errorMessage, type JudgedOffer, type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
 import { createContext, useEffect, useState } from 'react'
 import { useHoldfast } from '../../actions/holdfast-context.ts'
+import { useOwnsServer } from '../../models/server-context.ts'
 
 /** What the folder of the session offers and no person trusts yet. */
 export type Untrusted = {
@@ -19,10 +20,11 @@ export const UntrustedContext = createContext<Untrusted>({ offers: [], problem: 
 export function useUntrusted(meta: Meta | null, status: SessionView['status'] | undefined): Untrusted {
   const workspace = meta?.workspace ?? noWorkdir
   const { workspaceOffers, trustOffers } = useHoldfast()
+  const mayTrust = useOwnsServer()
   const [found, setFound] = useState<Pick<Untrusted, 'offers' | 'problem'>>({ offers: [], problem: null })
   const load = async (isLeft = () => false) => {
-    if (workspace === noWorkdir) return
-    // Without an admin login, or a folder that is gone, there is nothing to trust here.
+    if (workspace === noWorkdir || mayTrust !== true) return
+    // Without a folder there is nothing to trust here.
     const answer = await workspaceOffers(workspace).catch(() => null)
     if (!isLeft())
       setFound({ offers: answer?.offers.filter(({ verdict }) => verdict !== 'trusted') ?? [], problem: null })
@@ -34,7 +36,7 @@ export function useUntrusted(meta: Meta | null, status: SessionView['status'] | 
     return () => {
       hasLeft = true
     }
-  }, [workspace, status, meta?.turnCount])
+  }, [workspace, status, meta?.turnCount, mayTrust])
   const trust = async (meant: readonly JudgedOffer[]) => {
     try {
       await trustOffers({ workdir: workspace, offers: meant.map(({ kind, name, hash }) => ({ kind, name, hash })) })

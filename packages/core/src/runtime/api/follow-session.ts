@@ -1,22 +1,13 @@
-<<<<<<< HEAD
-
-import { type ChildView, type Frame, limits, type Seq, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
-
-=======
-
 import {
   type ChildView,
   type Frame,
   HoldfastError,
   limits,
-  type Recorded,
+  type Seq,
   type SessionId,
   type SubscribeOptions,
 } from '@holdfast/protocol'
 import type { Catalogue } from '../../ports/store/catalogue.ts'
-
->>>>>>> 40511b31 (Return outages of the store as refusals, and never lead a follower back)
-
 import type { Log } from '../../ports/store/log.ts'
 import { retryMs } from '../runner/handle-input.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'

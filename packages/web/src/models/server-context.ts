@@ -88,7 +88,8 @@ const unknown = (): ServerFacts => noFacts
 export function useOwnsServer(): boolean | null {
   const server = useContext(ServerContext)
   useEffect(() => void server?.load(), [server])
-  return ownsServer(useSyncExternalStore(server?.subscribe ?? neverChanges, server?.current ?? unknown).access)
+  const current = server?.current ?? unknown
+  return ownsServer(useSyncExternalStore(server?.subscribe ?? neverChanges, current, current).access)
 }
 
 /** Turns an exception of the client into a result. */

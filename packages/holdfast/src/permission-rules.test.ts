@@ -42,3 +42,19 @@ it("stores an admin's approve_always over HTTP as a rule of this workspace, and 
   const refused = await test.post('/v1/permissions', rule)
   expect([refused.status, await codeOf(refused)]).toEqual([403, 'not_driver'])
 })
+
+it.each([
+  [{ tool: 'shell', verdict: 'allow' }, 'This rule would allow every command.'],
+  [{ tool: '*', verdict: 'allow' }, 'This rule would allow every command.'],
+  [{ tool: 'shell', pattern: 'bash **', verdict: 'allow' }, 'bash can run programs'],
+] as const)('refuses a session with a rule that the user could not add: %j', async (rule, message) => {
+  const environment = { HOLDFAST_HOME: join(tmpdir(), 'holdfast-none'), DEMO_PACE: '0' }
+  await using holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
+  await expect(holdfast.startSession({ workdir: tmpdir(), permissions: [rule] })).rejects.toMatchObject({
+    ...{ code: 'bad_request', message: expect.stringContaining(message) },
+  })
+  await using test = await openTestServer({ sessions: holdfast.handles })
+  const body = JSON.stringify({ workdir: tmpdir(), permissions: [rule] })
+  const answer = await test.post('/v1/sessions', body, { authorization: `Bearer ${test.tokens.admin}` })
+  expect([answer.status, await codeOf(answer)]).toEqual([400, 'bad_request'])
+})

@@ -18,6 +18,8 @@ export type StoredRule = { readonly rule: Permission; readonly by: string }
 export interface Permissions {
   /** Returns what the rules say now: deny beats ask beats allow; null when none applies. `own` are the session's rules. */
   judge(call: RuledCall, own: readonly Permission[]): Promise<Ruling | null>
+  /** Refuses rules of a new session of which one would allow too much, as every command. Refused: bad_request. */
+  refuse(own: readonly Permission[]): Result<undefined>
   /** Stores a rule of the user that allows this call in this workspace. Returns null if the call is too long for a rule. */
   allow(call: RuledCall): Promise<Result<StoredRule | null>>
 }

@@ -1,5 +1,5 @@
 import type { Permissions } from '@holdfast/core/ports'
-import { ok } from '@holdfast/protocol'
+import { done, ok } from '@holdfast/protocol'
 
 /** Judges by the name of the tool alone, and stores no rules. */
 export const fakePermissions: Permissions = {
@@ -8,5 +8,6 @@ export const fakePermissions: Permissions = {
     const verdict = (['deny', 'ask', 'allow'] as const).find((one) => verdicts.includes(one))
     return verdict ? { verdict, by: 'a rule of the test' } : null
   },
+  refuse: () => done,
   allow: async () => ok(null),
 }

@@ -44,6 +44,8 @@ export async function startSession(
       }),
     )
   }
+  const refusedRules = deps.permissions.refuse(options.value.permissions ?? [])
+  if (!refusedRules.ok) return refusedRules
   const { model, parent } = options.value
   // A missing key may be added before the first prompt, which names it. A name that no provider has stays wrong.
   const found = model === undefined ? null : deps.models.find(model)

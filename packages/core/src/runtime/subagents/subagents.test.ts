@@ -14,6 +14,7 @@ import {
   call,
   createGate,
   createScriptedHooks,
+  fakePermissions,
   type ScriptedAnswer,
   say,
   type TestRuntime,
@@ -388,7 +389,7 @@ describe('what changes above a subagent', () => {
     ['for the workspace', null, 'trust: workspace'],
     ['stored as a rule', { rule: { tool: 'write', verdict: 'allow' }, by: 'your rule `write`' }, 'your rule `write`'],
   ] as const)('reaches it: an approval %s answers its open question', async (_, stored, rule) => {
-    const permissions = { judge: async () => null, allow: async () => ok(stored) }
+    const permissions = { ...fakePermissions, judge: async () => null, allow: async () => ok(stored) }
     const { handle, send, registry } = await open(
       { go: () => [call('subagent', { task: 'please write' }), call('write', { path: 'b' })], ...writes },
       { permissions },

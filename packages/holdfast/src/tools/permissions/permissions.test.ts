@@ -209,7 +209,14 @@ describe('an allow rule', () => {
   it('for every command is refused; to ask or deny is not', async () => {
     for (const tool of ['shell', '*'])
       expect(await open().add(rule('allow', tool))).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+    expect(await open().add({ ...rule('allow', 'shell'), exact: true })).toMatchObject({ ok: false })
     await addAll(rule('deny', 'shell'), rule('ask', '*'), rule('deny', 'shell', 'bash **'))
+  })
+
+  it.each(['shell', '*'])('of a session for every command is refused, and an older one covers none: %s', async (tool) => {
+    expect(open().refuse([rule('deny', 'shell'), rule('allow', tool)])).toMatchObject({ ok: false })
+    expect(open().refuse([rule('deny', 'shell'), rule('allow', 'shell', 'git status')])).toMatchObject({ ok: true })
+    expect(await open().judge(shell('touch x'), [rule('allow', tool)])).toBeNull()
   })
 
   it('for shell covers no word that leads out of the workdir through a link', async () => {

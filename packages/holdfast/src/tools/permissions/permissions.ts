@@ -1,5 +1,6 @@
 import type { Permissions, RuledCall, StoredRule } from '@holdfast/core/ports'
 import {
+  done,
   escapeLine,
   isTrustedExactly,
   noWorkdir,
@@ -52,6 +53,7 @@ export function createPermissions({
       }
       return judged && { verdict: judged.verdict, by: namesOf(judged.rules) }
     },
+    refuse: (own) => own.map(refuseRule).find(({ ok }) => !ok) ?? done,
     async deniedPaths(workdir) {
       const found = await rules.read()
       return found.ok ? ok(deniedPaths(found.value.filter(isFor(workdir)), workdir)) : found
@@ -120,7 +122,11 @@ async function judgeCall(
   searchPath: string | undefined,
 ): Promise<Judged<Rule> | null> {
   const judged: (Judged<Rule> | null)[] = []
-  for (const rule of rules) if (rule.pattern === undefined) judged.push({ verdict: rule.verdict, rules: [rule] })
+  for (const rule of rules) {
+    // A rule that allows every command is refused, and an older one covers none.
+    const isRefused = rule.verdict === 'allow' && call.tool === 'shell'
+    if (rule.pattern === undefined && !isRefused) judged.push({ verdict: rule.verdict, rules: [rule] })
+  }
   const withPattern = rules.filter(({ pattern }) => pattern !== undefined)
   const { command } = call.args
   if (withPattern.length > 0)

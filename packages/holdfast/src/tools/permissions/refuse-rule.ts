@@ -5,7 +5,7 @@ import { programOf } from './commands/known-programs.ts'
 
 /** Refuses an allow rule that would allow every command, now or in a file that the agent can write. */
 export function refuseRule({ tool, pattern, exact, verdict }: PermissionRule): Result<undefined> {
-  if (verdict !== 'allow' || exact || (tool !== 'shell' && tool !== '*')) return done
+  if (verdict !== 'allow' || (exact && pattern !== undefined) || (tool !== 'shell' && tool !== '*')) return done
   const problem = pattern === undefined ? everyCommand : tool === '*' && isGlob(pattern) ? null : problemOf(pattern)
   return problem === null
     ? done

@@ -1,6 +1,8 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { HoldfastError, invariant } from '@holdfast/protocol'
+import { ruleTools } from '@holdfast/protocol/rule-coverage'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHoldfast } from './open.ts'
 import { openPermissionRules } from './permission-rules.ts'
@@ -47,7 +49,8 @@ it.each([
   [{ tool: 'shell', verdict: 'allow' }, 'This rule would allow every command.'],
   [{ tool: '*', verdict: 'allow' }, 'This rule would allow every command.'],
   [{ tool: 'shell', pattern: 'bash **', verdict: 'allow' }, 'bash can run programs'],
-] as const)('refuses a session with a rule that the user could not add: %j', async (rule, message) => {
+  [{ tool: 'shel', pattern: 'rm *', verdict: 'deny' }, "There is no tool shel. Did you mean 'shell'?"],
+] as const)('refuses a session with a rule that covers too much or nothing: %j', async (rule, message) => {
   const environment = { HOLDFAST_HOME: join(tmpdir(), 'holdfast-none'), DEMO_PACE: '0' }
   await using holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
   await expect(holdfast.startSession({ workdir: tmpdir(), permissions: [rule] })).rejects.toMatchObject({
@@ -57,4 +60,13 @@ it.each([
   const body = JSON.stringify({ workdir: tmpdir(), permissions: [rule] })
   const answer = await test.post('/v1/sessions', body, { authorization: `Bearer ${test.tokens.admin}` })
   expect([answer.status, await codeOf(answer)]).toEqual([400, 'bad_request'])
+})
+
+it('knows every built-in tool by name, to warn of a rule for another', async () => {
+  const environment = { HOLDFAST_HOME: join(tmpdir(), 'holdfast-none'), DEMO_PACE: '0' }
+  await using holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
+  const known = ruleTools.filter((tool) => tool !== '*' && tool !== 'network').toSorted()
+  const refused: unknown = await holdfast.startSession({ tools: ['none'] }).catch((error: unknown) => error)
+  invariant(refused instanceof HoldfastError, 'there is no such tool')
+  expect([refused.details?.['known']].flat().toSorted()).toEqual(known)
 })

@@ -33,3 +33,11 @@ it('says the same below a list that has such a rule', () => {
     /^A rule about a path does not cover shell commands: /,
   )
 })
+
+it('warns of a tool that there is not, with the nearest name; tools of servers may be unknown', () => {
+  expect(covers('deny', 'shel', 'rm *')).toBe(
+    "Warning: no built-in tool is called shel, so this rule covers nothing unless a program adds that tool. Did you mean 'shell'?",
+  )
+  expect(covers('allow', 'writefile')).toContain("Did you mean 'write_file'?")
+  expect([covers('deny', 'mcp__files__read'), covers('allow', 'network', 'npm ci')]).toEqual([null, null])
+})

@@ -1,3 +1,5 @@
+import { escapeLine } from '../text/hostile-text.ts'
+import { didYouMean } from '../text/nearest.ts'
 import type { Permission } from '../value/settings.ts'
 
 /** Whether a pattern can only be that of a path: no command is called like this. */
@@ -8,6 +10,19 @@ const fileTools: ReadonlySet<string> = new Set([
   ...['read_file', 'write_file', 'edit_file', 'multi_edit_file', 'apply_diff', 'delete_file', 'move_file'],
   ...['list_directory', 'find', 'grep', 'git_diff', 'git_log', 'git_stage'],
 ])
+
+/** Every name that a rule can have without MCP servers and without tools of a program. */
+export const ruleTools: readonly string[] = [
+  ...fileTools,
+  ...['shell', 'shell_output', 'shell_stop', 'fetch_url', 'git_status', 'git_commit', 'memory_write', 'todo_write'],
+  ...['todo_read', 'skill', 'subagent', 'describe_tools', 'network', '*'],
+]
+
+/** Says that no built-in tool has the name of a rule; null if one has, or if it is a tool of a server. */
+function unknownToolText({ tool }: Pick<Permission, 'tool'>): string | null {
+  if (tool === '' || ruleTools.includes(tool) || tool.startsWith('mcp__')) return null
+  return `Warning: no built-in tool is called ${escapeLine(tool)}, so this rule covers nothing unless a program adds that tool.${didYouMean(tool, ruleTools)}`
+}
 
 /** Whether a rule is about paths: of file tools every pattern is one, and so it is for them in a rule for all tools. */
 export const isPathRule = ({ tool, pattern, exact }: Permission): boolean =>
@@ -24,6 +39,8 @@ const notShell = 'does not cover shell commands'
 /** Says what a rule does not cover, though it looks as if it did; null if there is nothing to say. */
 export function coverageText(rule: Permission): string | null {
   const { tool, pattern = '', verdict } = rule
+  const unknown = unknownToolText(rule)
+  if (unknown !== null) return unknown
   if (tool === 'shell' && !rule.exact && isPathPattern(pattern) && verdict !== 'allow')
     return 'A pattern for shell is the words of a command, not a path. To deny a path, use the tool * instead.'
   const isCommand = tool === '*' && /\s/.test(pattern) // several words: most likely those of a command

@@ -99,7 +99,7 @@ describe('a subscription', () => {
       ...given,
       async claim(...parameters) {
         await hasRead.promise
-        const trust = { type: 'setToolTrust', tool: 'touch', scope: 'workspace' } as const
+        const trust = { type: 'setToolTrust', tool: 'mcp__files__touch', scope: 'workspace' } as const
         orThrow(await createLocalSession(runtime.registry, other.id).submit(trust))
         return given.claim(...parameters)
       },
@@ -110,7 +110,7 @@ describe('a subscription', () => {
     }
     const registry = createSessionRegistry({ ...runtime.registry.deps, store, memoryStore: store })
     const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
-    expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'touch', scope: 'workspace' }] } })
+    expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'mcp__files__touch', scope: 'workspace' }] } })
   })
 
   it('shows the latest state when a prompt is sent during the claim', async () => {

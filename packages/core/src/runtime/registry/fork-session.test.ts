@@ -72,7 +72,7 @@ describe('a fork', () => {
   it('inherits pins and compactions, but not trust or waiting prompts', async () => {
     const [first] = orThrow(await runtime.handle.page()).messages
     await talk.send({ type: 'togglePin', message: first?.id ?? 0 })
-    await talk.send({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
+    await talk.send({ type: 'setToolTrust', tool: 'mcp__files__touch', scope: 'session' })
     const { view } = orThrow(await (await fork()).handle.snapshot())
     expect(view).toMatchObject({ pins: [first?.id], trust: [], queue: [] })
   })

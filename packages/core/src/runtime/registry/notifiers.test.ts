@@ -16,7 +16,7 @@ describe('a notifier', () => {
     runtime.registry.notify(aSession, (notification) => void notifications.push(notification))
     await runtime.send('a', { type: 'sendPrompt', content: 'go' })
     await runtime.frame(isRecord('approval.asked'))
-    await runtime.send('b', { type: 'setToolTrust', tool: 'other', scope: 'session' })
+    await runtime.send('b', { type: 'setToolTrust', tool: 'mcp__files__other', scope: 'session' })
     await runtime.send('c', { type: 'respondToApproval', decision: 'approve' })
     await runtime.frame(isRecord('turn.ended'))
     await runtime.send('d', { type: 'enterPlan' })

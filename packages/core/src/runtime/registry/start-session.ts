@@ -1,6 +1,5 @@
 import {
   blobsOf,
-  didYouMean,
   type Event,
   fault,
   Handle,
@@ -21,6 +20,7 @@ import type { NodeDeps } from '../dependencies.ts'
 import { encodeRecords } from '../log/encode-append.ts'
 import { type Folded, fold } from '../log/load-session.ts'
 import { refuseSeeds } from '../resolve/check-files.ts'
+import { refuseUnknownTool } from '../resolve/unknown-tool.ts'
 import type { SessionStores } from './session-stores.ts'
 
 /** Starts a session. Refused: bad_request, bad_id, bad_workdir, unknown_model, key_taken, session_not_found for its parent. */
@@ -33,18 +33,11 @@ export async function startSession(
   if (!options.ok) return options
   const workdir = await deps.resolveWorkdir(options.value.workdir ?? '.')
   if (!workdir.ok) return workdir
-  const known = deps.tools.all.map(({ schema }) => schema.name)
-  // The tools of a server are known only once it has been asked.
-  const unknownTool = options.value.tools?.find((name) => !known.includes(name) && !name.startsWith('mcp__'))
-  if (unknownTool !== undefined) {
-    return refuse(
-      fault('bad_request', `There is no tool ${unknownTool}.${didYouMean(unknownTool, known)}`, {
-        tool: unknownTool,
-        known,
-      }),
-    )
-  }
-  const refusedRules = deps.permissions.refuse(options.value.permissions ?? [])
+  const { tools = [], permissions = [] } = options.value
+  const ofRules = permissions.map(({ tool }) => tool).filter((tool) => tool !== '*')
+  const unknownTool = refuseUnknownTool(deps.tools, [...tools, ...ofRules])
+  if (unknownTool) return refuse(unknownTool)
+  const refusedRules = deps.permissions.refuse(permissions)
   if (!refusedRules.ok) return refusedRules
   const { model, parent } = options.value
   // A missing key may be added before the first prompt, which names it. A name that no provider has stays wrong.

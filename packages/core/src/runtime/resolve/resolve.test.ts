@@ -56,3 +56,13 @@ it('a late answer to a question gets the reason it was closed: a timeout, or the
     expect(answer).toMatchObject({ fault: { code: 'already_decided', details: { by } } })
   }
 })
+
+it('refuses trust in a tool that there is not, and names the nearest; tools of servers may be unknown', async () => {
+  const done = { type: 'ok' as const, output: { text: 'done' } }
+  const runtime = await openMemoryRuntime({ tools: [aTool('touch', async () => done)] })
+  const trust = (tool: string) => runtime.handle.submit({ type: 'setToolTrust', tool, scope: 'session' })
+  expect(await trust('tuch')).toMatchObject({
+    fault: { code: 'bad_request', message: "There is no tool tuch. Did you mean 'touch'?" },
+  })
+  expect(await trust('mcp__files__read')).toMatchObject({ ok: true })
+})

@@ -29,6 +29,7 @@ import { checkFiles, filesOf, refuseText } from './check-files.ts'
 import { expandPrompt, type RefuseTurn } from './expand-prompt.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 import { lookForHooks, submitToHooks } from './submit-to-hooks.ts'
+import { refuseUnknownTool } from './unknown-tool.ts'
 
 /** Looks up, before the command is queued, what its decision needs. A command refused here never reaches the session. */
 export async function resolve(
@@ -53,6 +54,8 @@ export async function resolve(
       return withCap(deps, payer, resolveContinue(deps))
     case 'respondToApproval':
       return resolveAnswer(deps, command)
+    case 'setToolTrust':
+      return factsUnless(refuseUnknownTool(deps.tools, [command.tool]))
     case 'setModel':
       return factsUnless(refuseModel(deps, command.model))
     case 'cycleModel':
@@ -91,7 +94,6 @@ export async function resolve(
     case 'dequeueSteering':
     case 'removeQueueEntry':
     case 'reorderQueue':
-    case 'setToolTrust':
     case 'revokeToolTrust':
     case 'appendClientEvent':
       return ok({})

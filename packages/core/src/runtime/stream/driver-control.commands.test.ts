@@ -1,5 +1,5 @@
 import { type CommandType, commandTypes, type Frame, type SessionHandle } from '@holdfast/protocol'
-import { isRecord, say } from '@holdfast/testkit'
+import { aTool, isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { eachCommand } from '../../testing/each-command.ts'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
@@ -55,7 +55,8 @@ describe.each(commandTypes)('%s', (type) => {
   })
 
   it('is accepted from the embedding program without a driver check', async () => {
-    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    const shell = aTool('shell', async () => ({ type: 'ok', output: { text: '' } })) // setToolTrust names it
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]], tools: [shell] })
     const stream = await attach(runtime.handle, 'editor')
     expect(codeOf(await runtime.handle.submit(eachCommand[type]))).toBe(nameless[type] ?? 'ok')
     await stream.return(undefined)

@@ -213,11 +213,14 @@ describe('an allow rule', () => {
     await addAll(rule('deny', 'shell'), rule('ask', '*'), rule('deny', 'shell', 'bash **'))
   })
 
-  it.each(['shell', '*'])('of a session for every command is refused, and an older one covers none: %s', async (tool) => {
-    expect(open().refuse([rule('deny', 'shell'), rule('allow', tool)])).toMatchObject({ ok: false })
-    expect(open().refuse([rule('deny', 'shell'), rule('allow', 'shell', 'git status')])).toMatchObject({ ok: true })
-    expect(await open().judge(shell('touch x'), [rule('allow', tool)])).toBeNull()
-  })
+  it.each(['shell', '*'])(
+    'of a session for every command is refused, and an older one covers none: %s',
+    async (tool) => {
+      expect(open().refuse([rule('deny', 'shell'), rule('allow', tool)])).toMatchObject({ ok: false })
+      expect(open().refuse([rule('deny', 'shell'), rule('allow', 'shell', 'git status')])).toMatchObject({ ok: true })
+      expect(await open().judge(shell('touch x'), [rule('allow', tool)])).toBeNull()
+    },
+  )
 
   it('for shell covers no word that leads out of the workdir through a link', async () => {
     await addAll(rule('allow', 'shell', 'git log **'))

@@ -1,23 +1,56 @@
 import type { SessionRegistry } from '@holdfast/core'
-import type { SessionHandle } from '@holdfast/protocol'
-import { type FoundPaths, fault, noWorkdir, type Result, refuse } from '@holdfast/protocol'
+import type { Permissions } from '@holdfast/core/ports'
+import {
+  done,
+  escapeLine,
+  type FoundPaths,
+  fault,
+  noWorkdir,
+  ok,
+  type Permission,
+  type Result,
+  refuse,
+  type SessionHandle,
+} from '@holdfast/protocol'
 import type { CompleteOptions, CompletePaths } from './tools/search/complete-paths.ts'
 
-/** Completes paths for the clients of a server. */
-export function openPaths(registry: SessionRegistry, complete: CompletePaths) {
+type Handle = Pick<SessionHandle, 'id' | 'state'>
+type Ruled = { readonly workdir: string; readonly permissions: readonly Permission[] }
+
+/** Completes paths for the clients of a server, and says which files rules keep from them. */
+export function openPaths(registry: SessionRegistry, complete: CompletePaths, permissions: Pick<Permissions, 'judge'>) {
+  /** Returns the workdir of a session and its own rules. Refused: workdir_needed. */
+  async function rulesOf(handle: Handle): Promise<Result<Ruled>> {
+    const { id } = handle
+    const found = await handle.state(['meta'])
+    if (!found.ok) return found
+    const { workspace: workdir } = found.value.meta
+    if (workdir === noWorkdir) return refuse(fault('workdir_needed', 'This session has no working directory yet.'))
+    const [first] = await registry.stores.storeOf(id).read(id, { after: 0, limit: 1 })
+    const started = first && 'event' in first && first.event.type === 'session.started' ? first.event : null
+    return ok({ workdir, permissions: started?.settings.permissions ?? [] })
+  }
+
   return {
     folders: complete.folders,
 
     /** Completes a path in the workdir of a session, under its own rules too. Refused: workdir_needed, bad_workdir. */
-    async inSession(handle: Pick<SessionHandle, 'id' | 'state'>, typed: CompleteOptions): Promise<Result<FoundPaths>> {
-      const { id } = handle
-      const state = await handle.state(['meta'])
-      if (!state.ok) return state
-      const { workspace: workdir } = state.value.meta
-      if (workdir === noWorkdir) return refuse(fault('workdir_needed', 'This session has no working directory yet.'))
-      const [first] = await registry.stores.storeOf(id).read(id, { after: 0, limit: 1 })
-      const started = first && 'event' in first && first.event.type === 'session.started' ? first.event : null
-      return complete.inWorkdir({ workdir, permissions: started?.settings.permissions }, typed)
+    async inSession(handle: Handle, typed: CompleteOptions): Promise<Result<FoundPaths>> {
+      const ruled = await rulesOf(handle)
+      return ruled.ok ? complete.inWorkdir(ruled.value, typed) : ruled
+    },
+
+    /** Refuses a file that `read_file` may not read by a rule. Refused: not_driver, workdir_needed. */
+    async refuseDenied(handle: Handle, path: string): Promise<Result<undefined>> {
+      const ruled = await rulesOf(handle)
+      if (!ruled.ok) return ruled
+      const { workdir, permissions: own } = ruled.value
+      const ruling = await permissions.judge({ tool: 'read_file', args: { path }, workdir }, own)
+      if (ruling?.verdict !== 'deny' && ruling?.verdict !== 'unknown') return done
+      const why = ruling.verdict === 'deny' ? 'A rule denies it to the tools' : 'The permission rules cannot be read'
+      return refuse(
+        fault('not_driver', `${escapeLine(path)} is not shown. ${why}, so it needs an admin token.`, { path }),
+      )
     },
   }
 }

@@ -195,7 +195,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
   const { permissions, hooks } = prepared
-  const paths = openPaths(registry, prepared.completePaths)
+  const paths = openPaths(registry, prepared.completePaths, permissions)
   const trust = openOfferTrust(home)
   const spending = createSpendingCaps({
     ...{ rows: registry.deps.store, given: caps, now: wallClock.now, resolveWorkdir },

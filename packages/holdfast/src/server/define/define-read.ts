@@ -1,28 +1,24 @@
-import {
-  type FaultCode,
-  ok,
-  type Result,
-  type SessionHandle,
-  type Sessions,
-  type StateField,
-  type StateFields,
-} from '@holdfast/protocol'
+import type { LocalSession } from '@holdfast/core'
+import { type FaultCode, ok, type Result, type Sessions, type StateField, type StateFields } from '@holdfast/protocol'
 import type { z } from 'zod'
 import type { RouteName } from '../auth/roles.ts'
 import { nextTurn } from '../streams/byte-stream.ts'
 import { answersJson, type Call, defineRoute, type Route } from './route.ts'
+import type { ServerParts } from './server-parts.ts'
 
 type NameIn<Route> = Route extends `GET /v1/sessions/:id${infer Name}` ? Name : never
 
 /** The end of the path of a route that reads something of one session. */
 type ReadName = NameIn<RouteName>
 
+type ReadParts = Pick<ServerParts, 'paths'>
+
 /** Defines a route that reads something of one session. */
 export function defineRead<Query = unknown>(
   name: ReadName,
   summary: string,
   schema: z.ZodType,
-  read: (handle: SessionHandle, call: Call<Query, unknown>) => Promise<Result<unknown>>,
+  read: (handle: LocalSession, call: Call<Query, unknown>, parts: ReadParts) => Promise<Result<unknown>>,
   query?: z.ZodType<Query>,
   refuses: readonly FaultCode[] = [],
 ): Route {
@@ -32,13 +28,13 @@ export function defineRead<Query = unknown>(
     ...(query && { query }),
     answers: answersJson(schema),
     refuses,
-    async handle(call, { sessions, outbox }) {
+    async handle(call, { sessions, outbox, paths }) {
       const handle = await sessions.open(call.session)
       if (!handle.ok) return handle
       const place = await outbox.enter('page')
       if (!place.ok) return place
       try {
-        const answer = await read(handle.value, call)
+        const answer = await read(handle.value, call, { paths })
         await nextTurn() // reading and encoding a large page are two steps
         return answer
       } finally {

@@ -1,5 +1,6 @@
 import type { LocalSession } from '@holdfast/core'
 import {
+  done,
   type ExportOptions,
   type FolderLister,
   type FoundPaths,
@@ -59,6 +60,8 @@ export type PathCompleter = {
   inSession(handle: LocalSession, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
   /** Returns folders below an absolute path; for an empty text the folder of the server. Refused: bad_workdir. */
   folders(typed: Typed): Promise<Result<FoundPaths>>
+  /** Refuses a file of the workdir that a rule keeps from `read_file`. Refused: not_driver, workdir_needed. */
+  refuseDenied(handle: LocalSession, path: string): Promise<Result<undefined>>
 }
 
 const lacks = (what: string) => async (): Promise<Result<never>> => refuse(fault('not_found', `This server ${what}.`))
@@ -81,6 +84,6 @@ export const absentParts: ServerParts = {
   hooks: { list: lacks('lists no hooks') },
   tools: { list: lacks('lists no tools') },
   folders: { skills: noLists, agents: noLists, servers: noLists },
-  paths: { inSession: noPaths, folders: noPaths },
+  paths: { inSession: noPaths, folders: noPaths, refuseDenied: async () => done },
   modelSettings: { saveKey: noSettings, removeKey: noSettings, setDefault: noSettings },
 }

@@ -1,9 +1,11 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { open } from '../../open.ts'
+import { openPermissionRules } from '../../permission-rules.ts'
+import { findHome } from '../../system/home.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 
 it('paths are completed for drivers: in the workdir of a session under its rules, and folders anywhere', async () => {
@@ -37,4 +39,38 @@ it('paths are completed for drivers: in the workdir of a session under its rules
   const headers = { authorization: `Bearer ${test.tokens.viewer}` }
   for (const path of [`/v1/sessions/${id}/complete`, '/v1/folders?text=/'])
     expect(await codeOf(await test.call(path, { headers }))).toBe('not_driver')
+})
+
+it('a file that a rule keeps from read_file is shown to an admin only, by any name', async () => {
+  await using opened = new AsyncDisposableStack()
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-denied-')))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  const workdir = join(folder, 'work')
+  await mkdir(workdir)
+  for (const name of ['.env', 'notes.md', 'key.pem', 'draft']) await writeFile(join(workdir, name), 'a line\n')
+  await symlink('.env', join(workdir, 'link'))
+  const holdfast = orThrow(await open({ environment: { HOLDFAST_HOME: join(folder, 'home') } }))
+  opened.defer(() => holdfast.close())
+  const { handles: sessions, paths } = holdfast
+  const test = opened.use(await openTestServer({ sessions, paths }))
+  orThrow(
+    await openPermissionRules(findHome({ HOLDFAST_HOME: join(folder, 'home') })).add({
+      tool: '*',
+      pattern: '.env',
+      verdict: 'deny',
+    }),
+  )
+  const own = [
+    { tool: 'read_file', pattern: '*.pem', verdict: 'deny' as const },
+    { tool: 'write_file', pattern: 'draft', verdict: 'deny' as const },
+  ]
+  const { id } = await holdfast.startSession({ workdir, model: 'demo/agent', permissions: own })
+  const statusOf = async (path: string, token: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await test.call(`/v1/sessions/${id}/file?path=${encodeURIComponent(path)}`, { headers })).status
+  }
+  const { driver, admin } = test.tokens
+  for (const path of ['.env', './.env', 'link', join(workdir, '.env'), 'key.pem'])
+    expect([path, await statusOf(path, driver), await statusOf(path, admin)]).toEqual([path, 403, 200])
+  for (const path of ['notes.md', 'draft']) expect([path, await statusOf(path, driver)]).toEqual([path, 200])
 })

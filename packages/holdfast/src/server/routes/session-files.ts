@@ -94,13 +94,21 @@ const getFile = defineRead(
   '/file',
   'Get lines of a text file of the working directory, counted from 0',
   FileLines,
-  (handle, { input }) => handle.readFile(input.query),
+  async (handle, { input, caller }, { paths }) => {
+    if (caller?.role === 'admin') return handle.readFile(input.query)
+    const denied = await paths.refuseDenied(handle, input.query.path)
+    if (!denied.ok) return denied
+    const read = await handle.readFile(input.query)
+    // Where the links led when it was opened: they may have changed since.
+    const deniedNow = read.ok ? await paths.refuseDenied(handle, read.value.path) : read
+    return deniedNow.ok ? read : deniedNow
+  },
   z.strictObject({
     path: z.string().min(1).max(limits.toolPathCharsMax),
     start: wholeNumber.pipe(z.int().min(0)).optional(),
     limit: pageLimit(limits.readFileLinesMax),
   }),
-  [...ofWorkdir, 'wrong_media_type'],
+  [...ofWorkdir, 'wrong_media_type', 'not_driver'],
 )
 
 const getInstructions = defineRead(

@@ -151,7 +151,7 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
       line: "holdfast permissions add allow shell 'git log **' --workspace .",
       says: /Added rule \w{8}: allow shell, git log \*\*, \/.*clone/,
     },
-    { line: "holdfast permissions add deny '*' '.env'", says: /Added rule \w{8}: deny \*, \.env, everywhere/ },
+    { line: "holdfast permissions add deny '*' '**/.env'", says: /Added rule \w{8}: deny \*, \*\*\/\.env, everywhere/ },
     {
       line: 'holdfast permissions remove 1f0c22ab',
       given: "rule=$(holdfast permissions | awk '/git status/ { print $1 }')",

@@ -7,9 +7,12 @@ const covers = (verdict: Permission['verdict'], tool: string, pattern?: string) 
 
 it('says that a rule about a path does not cover commands, and where it is hidden from them', () => {
   expect(covers('deny', '*', '.env')).toBe(
-    'It covers tools that name a path, such as read_file and edit_file. It does not cover shell commands: one that names such a path is asked about. In the sandbox it is hidden from commands. Without the sandbox a command that you allow can reach it in other ways.',
+    'It covers tools that name a path, such as read_file and edit_file. It is about the workdir itself: use **/.env for every folder. It does not cover shell commands: one that names such a path is asked about. In the sandbox it is hidden from commands. Without the sandbox a command that you allow can reach it in other ways.',
   )
   expect(covers('deny', 'read_file', 'secrets/**')).toContain('hidden from commands')
+  expect(covers('deny', 'read_file', 'secrets/**')).not.toContain('workdir itself')
+  expect(covers('deny', '*', '**/.env')).toContain('one that names such a path is denied or asked about')
+  expect(covers('deny', 'read_file', '**/.env')).toContain('one that names such a path is asked about.')
   expect(covers('deny', '*', '*.pem')).not.toContain('hidden')
   expect(covers('deny', 'write_file', 'src/a.ts')).not.toContain('hidden')
   expect(covers('ask', 'read_file', 'notes')).toContain('does not cover shell commands')

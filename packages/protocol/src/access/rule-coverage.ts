@@ -45,15 +45,20 @@ export function coverageText(rule: Permission): string | null {
     return 'A pattern for shell is the words of a command, not a path. To deny a path, use the tool * instead.'
   const isCommand = tool === '*' && /\s/.test(pattern) // several words: most likely those of a command
   if (!isPathRule(rule) || isCommand || verdict === 'allow') return null
-  const covered = `It covers tools that name a path, such as read_file and edit_file. It ${notShell}`
+  const isName = !/[*/]/.test(pattern) // people expect it to match in every folder, as in .gitignore
+  const where = isName ? ` It is about the workdir itself: use **/${escapeLine(pattern)} for every folder.` : ''
+  const covered = `It covers tools that name a path, such as read_file and edit_file.${where} It ${notShell}`
   if (verdict === 'ask') return `${covered}: they can read and change the file.`
+  // In a rule for all tools a pattern that begins with a wildcard also matches the text of a command.
+  const isText = tool === '*' && pattern.startsWith('*')
+  const named = isText ? 'denied or asked about, and so may be one with a variable' : 'asked about'
   const hidden = literalPath(pattern) !== null && (tool === '*' || tool === 'read_file')
   const sandbox = hidden ? 'In the sandbox it is hidden from commands. Without the sandbox' : 'Otherwise'
-  return `${covered}: one that names such a path is asked about. ${sandbox} a command that you allow can reach it in other ways.`
+  return `${covered}: one that names such a path is ${named}. ${sandbox} a command that you allow can reach it in other ways.`
 }
 
 /** Says below a list of rules what those about paths do not cover; null if it has none. */
 export const listCoverageText = (rules: readonly Permission[]): string | null =>
   rules.some((rule) => coverageText(rule)?.includes(notShell))
-    ? `A rule about a path ${notShell}: one that names a denied path is asked about, and can reach it in other ways.`
+    ? `A rule about a path ${notShell}: one that names a denied path is asked about or denied, and can reach it in other ways.`
     : null

@@ -83,6 +83,26 @@ describe("the user's rules", () => {
     expect(await open().judge(shell('git log environment a.env .envrc'), [])).toMatchObject({ verdict: 'allow' })
   })
 
+  it('deny or ask about commands that may name a path, if the pattern begins with a wildcard', async () => {
+    await addAll(rule('deny', '*', '**/.env'), rule('allow', 'shell', 'git log **'))
+    const verdictOf = async (command: string) => (await open().judge(shell(command), []))?.verdict
+    expect(await Promise.all(['cat sub/.env', 'cat .env', 'git log $HOME', 'git log sub'].map(verdictOf))).toEqual([
+      ...['deny', 'ask', 'ask', 'allow'],
+    ])
+    for (const path of ['.env', 'sub/.env', 'a/b/.env'])
+      expect(await open().judge(reading(path), [])).toMatchObject({ verdict: 'deny' })
+    expect(await open().judge(reading('sub/.env'), [rule('deny', '*', '.env')])).toMatchObject({
+      by: 'your rule `* **/.env`',
+    })
+  })
+
+  it('of a workspace apply to sessions of this folder, and not to those of its subfolders', async () => {
+    mkdirSync(join(workdir, 'sub'))
+    orThrow(await open().add({ ...rule('deny', 'read_file'), workspace: workdir }))
+    expect(await open().judge(reading('a'), [])).toMatchObject({ verdict: 'deny' })
+    expect(await open().judge({ ...reading('a'), workdir: join(workdir, 'sub') }, [])).toBeNull()
+  })
+
   it.each([
     ...[
       'cd sub && cat key',

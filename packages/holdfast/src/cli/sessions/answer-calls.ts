@@ -106,7 +106,15 @@ export function createAnswering(deps: AnsweringDeps) {
     }
   }
 
+  /** Returns whether an approval still waits: the answer to the one before, such as `this turn`, may have covered it. */
+  async function isOpen({ id, child }: Asked): Promise<boolean> {
+    if (child) return true // its state is told by frames only
+    const found = await handle.state(['pendingApprovals'])
+    return !found.ok || found.value.pendingApprovals.some((open) => open.id === id)
+  }
+
   async function answerApproval(asked: Asked, preview: Preview, signal: AbortSignal): Promise<void> {
+    if (person && (!(await isOpen(asked)) || signal.aborted)) return
     const asks = askText(asked)
     const why = `${asked.changed ? ', because the file changed' : ''}${asks === null ? '' : ` (${escapeLine(asks)})`}`
     const whose = asked.child ? `subagent ${asked.child.handle}: ` : ''

@@ -31,6 +31,11 @@ it('config refuses what is not valid with the nearest right name, and changes no
   expect([unknown.code, unknown.stderr]).toEqual([2, "There is no setting 'modle'. Did you mean 'model'?\n"])
   const bad = await cli.run(['config', 'set', 'sandbox', 'maybe'])
   expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('sandbox: it is one of auto, on, off.')])
+  const list = await cli.run(['config', 'set', 'fetchHosts', '127.0.0.1:8000'])
+  expect([list.code, list.stderr]).toEqual([
+    2,
+    `fetchHosts is a list: holdfast config set fetchHosts '["127.0.0.1:8000"]'\n`,
+  ])
   const nope = await cli.run(['config', 'set', 'model', 'demo/nope'])
   expect([nope.code, nope.stderr]).toEqual([1, expect.stringContaining('There is no model demo/nope.')])
   expect((await cli.run(['config', 'get', 'model'])).code).toBe(1)

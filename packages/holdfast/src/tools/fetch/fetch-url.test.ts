@@ -207,7 +207,11 @@ describe('fetch_url, asked for this machine or a private network', () => {
     ['ftp://example.org/', 'http and https URLs only'],
     ['http://user:pass@example.org/', 'user name or a password'],
     ['http://example.org@evil.example/', 'user name or a password'],
-    ['http://example.org:22/', 'port 22 is not allowed'],
+    [
+      'http://example.org:22/',
+      'port 22 is not allowed: only 80 and 443 are. To allow it, add "example.org:22" to fetchHosts',
+    ],
+    ['localhost:8000/a', 'Begin with http:// or https://, as in http://localhost:8000/a'],
     ['example.org', 'is not a URL'],
     ['http://', 'is not a URL'],
   ])('refuses %s with a sentence', async (url, words) => {

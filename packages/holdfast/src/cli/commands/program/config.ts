@@ -78,7 +78,10 @@ const set: Work = async ({ positionals: [, key, text], flags }, { out, err, home
   const setting = settingPathOf(key, 'set')
   if (text === undefined) return rejectUsage(`config set needs a value: holdfast config set ${key} <value>.`)
   const value = parseValue(text)
-  const changed = orThrow(await changeConfig(path, (config) => withSetting(config, setting, value), checkModels(home)))
+  const result = await changeConfig(path, (config) => withSetting(config, setting, value), checkModels(home))
+  if (!result.ok && isOneOfList(setting, value))
+    return rejectUsage(`${setting[0]} is a list: holdfast config set ${setting[0]} '${toJsonText([value])}'`)
+  const changed = orThrow(result)
   if (flags.json) await out.writeJson({ path, key, value: settingAt(changed, setting) })
   else await err.write(`Set ${escapeLine(key ?? '')} in ${escapeLine(path)}. Restart a running server to use it.\n`)
   return exitCodes.ok
@@ -147,6 +150,10 @@ function settingPathOf(key: string | undefined, action: string): SettingPath {
   const hint = didYouMean(path[0], known) || ' holdfast config lists them.'
   return rejectUsage(`There is no setting '${escapeLine(path[0])}'.${hint}`)
 }
+
+/** Returns whether a value would fit if it were in a list. */
+const isOneOfList = (setting: SettingPath, value: unknown): boolean =>
+  setting.length === 1 && Config.safeParse({ [setting[0]]: [value] }).success
 
 /** Reads a value: JSON if it is JSON, else text. */
 function parseValue(text: string): unknown {

@@ -39,3 +39,14 @@ it('refuses a rule that would allow everything, an unknown id and wrong usage', 
   for (const args of [['adds'], ['add', 'maybe'], ['add', 'allow'], ['remove']])
     expect((await permissions(...args)).code).toBe(2)
 })
+
+it('tell names the rule that approve_always has stored', async () => {
+  await cli.runProcess(['run', 'list'])
+  await cli.runProcess(['tell', '@latest', 'sendPrompt', 'content=run touch $((1 + 1))'])
+  const answered = await cli.runProcess(['tell', '@latest', 'respondToApproval', 'decision=approve_always'])
+  expect(answered.stdout).toMatch(/^Accepted .*\nStored a rule for this folder: allow shell touch \$\(\(1 \+ 1\)\)\. /)
+})
+
+it('warns of a rule for a tool that there is not', async () => {
+  expect((await permissions('add', 'deny', 'shel', 'rm *')).stderr).toContain("Did you mean 'shell'?")
+})

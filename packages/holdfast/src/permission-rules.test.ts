@@ -33,7 +33,11 @@ it("stores an admin's approve_always over HTTP as a rule of this workspace, and 
   expect([byDriver.status, await codeOf(byDriver)]).toEqual([403, 'not_driver'])
   expect(await (await test.call('/v1/permissions', admin)).json()).toEqual({ permissions: [] })
   const json = { 'content-type': 'application/json', ...admin.headers }
-  expect((await test.call(path, { method: 'POST', body, headers: json })).status).toBe(202)
+  const answer = await test.call(path, { method: 'POST', body, headers: json })
+  expect([answer.status, await answer.json()]).toMatchObject([
+    202,
+    { result: { rule: { tool: 'shell', verdict: 'allow', pattern: 'echo $((1 + 1))', exact: true } } },
+  ])
   expect(await (await test.call('/v1/permissions', admin)).json()).toMatchObject({
     permissions: [{ tool: 'shell', verdict: 'allow', pattern: 'echo $((1 + 1))', exact: true, workspace: here }],
   })

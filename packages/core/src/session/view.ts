@@ -167,6 +167,8 @@ function resultOf(event: Recorded['event']): Answer['result'] {
       return { path: event.path, start: event.start, end: event.end }
     case 'files.restored':
       return { restored: restoredNames(event.items), refused: event.refused }
+    case 'call.approved':
+      return event.rule ? { rule: event.rule } : {}
     case 'note.added':
       return event.code?.startsWith('/') ? { ran: event.code.slice(1) } : {} // it answers a slash command
     case 'session.started':
@@ -185,7 +187,6 @@ function resultOf(event: Recorded['event']): Answer['result'] {
     case 'text.said':
     case 'call.requested':
     case 'approval.asked':
-    case 'call.approved':
     case 'question.asked':
     case 'question.answered':
     case 'call.started':

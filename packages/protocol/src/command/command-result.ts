@@ -5,7 +5,7 @@ import { Queue } from '../event/turn.ts'
 import { Boundary } from '../value/boundary.ts'
 import { BranchName, SessionId } from '../value/id.ts'
 import { CycledModel } from '../value/model.ts'
-import { ThinkingLevel } from '../value/settings.ts'
+import { Permission, ThinkingLevel } from '../value/settings.ts'
 import type { Answer, CommandType } from './command.ts'
 
 const nothing = z.object({})
@@ -35,7 +35,10 @@ const commandResults = {
   editQueueEntry: nothing,
   removeQueueEntry: removed,
   reorderQueue: nothing,
-  respondToApproval: nothing,
+  respondToApproval: z.object({
+    /** The rule that `approve_always` has stored for the workspace. */
+    rule: Permission.optional(),
+  }),
   setToolTrust: nothing,
   revokeToolTrust: nothing,
   abort: nothing,

@@ -1,4 +1,11 @@
-import { type Answer, type CommandInput, commandResult, contentText, orThrow } from '@holdfast/protocol'
+import {
+  type Answer,
+  type CommandInput,
+  commandResult,
+  contentText,
+  orThrow,
+  type Permission,
+} from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { checkNamed, withSessions } from '../../connect/connect.ts'
@@ -53,11 +60,17 @@ async function showTurn(name: string, command: TurnCommand, context: CliContext)
 }
 
 async function printAnswer(answer: Answer, out: Output): Promise<void> {
-  const { queued, entries: _, ...rest } = answer.result
+  const { queued, entries: _, rule: _rule, ...rest } = answer.result
   const how = typeof queued === 'string' ? `, queued as ${escapeLine(queued)}` : ''
   await out.write(`Accepted (seq ${answer.seq})${how}.\n`)
   for (const { id, queue, content } of commandResult('recallQueues', answer).entries)
     await out.write(`removed ${id} from ${queue}: ${escapeHidden(contentText(content))}\n`)
+  const { rule } = commandResult('respondToApproval', answer)
+  if (rule)
+    await out.write(`Stored a rule for this folder: ${ruleText(rule)}. holdfast permissions lists and removes it.\n`)
   for (const [name, value] of Object.entries(rest))
     await out.write(`${escapeLine(name)}: ${typeof value === 'string' ? escapeHidden(value) : toJsonText(value)}\n`)
 }
+
+const ruleText = ({ verdict, tool, pattern }: Permission): string =>
+  escapeLine([verdict, tool, pattern === undefined ? '(every call)' : pattern].join(' '))

@@ -89,6 +89,7 @@ const handle: protocol.SessionHandle = {
   previewRestore: () => Promise.reject(new Error('never asked')),
   clientEvents: () => Promise.reject(new Error('never asked')),
   instructionFiles: () => Promise.reject(new Error('never asked')),
+  boundaries: () => Promise.reject(new Error('never asked')),
   backgroundShells: () => Promise.reject(new Error('never asked')),
   readFile: () => Promise.reject(new Error('never asked')),
   servers: () => Promise.reject(new Error('never asked')),

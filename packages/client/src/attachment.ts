@@ -95,6 +95,7 @@ export function createAttachment(
     diffChanges: (request) => current.handle.diffChanges(request),
     previewRestore: (request) => current.handle.previewRestore(request),
     readFile: (request) => current.handle.readFile(request),
+    boundaries: () => current.handle.boundaries(),
     backgroundShells: () => current.handle.backgroundShells(),
     servers: () => current.handle.servers(),
     skills: () => current.handle.skills(),

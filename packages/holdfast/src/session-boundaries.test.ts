@@ -103,6 +103,34 @@ describe('the edit boundaries of a session', () => {
     await holdfast.close()
   })
 
+  it('are listed with the lines that they have now, and say why nothing may be changed', async () => {
+    const { holdfast, session } = await openSession()
+    const file = join(workdir, 'a.ts')
+    await session.setBoundary('a.ts', 1, 1)
+    writeFileSync(file, 'zero\none\ntwo\nthree\n')
+    expect(await session.boundaries()).toEqual([{ path: 'a.ts', start: 2, end: 2 }])
+    expect(await session.boundaryFor('a.ts')).toEqual({ start: 2, end: 2 })
+    writeFileSync(file, 'one\ntwo\nthree\n')
+    await session.prompt('edit a.ts: two => two\\n2').text()
+    await session.restoreFiles({ turn: 0 })
+    expect(await session.boundaries()).toEqual([{ path: 'a.ts', start: 1, end: 1 }])
+    const why = async (change: () => void) => {
+      change()
+      const [listed] = await session.boundaries()
+      return listed?.suspended
+    }
+    const edge = await why(() => writeFileSync(file, 'one\nsomething else\n'))
+    expect(edge).toMatch(
+      /^a\.ts has an edit boundary, and someone changed the file at its edge\. Nothing may be changed/,
+    )
+    expect(await why(() => writeFileSync(file, Buffer.from([0, 1, 2, 0])))).toMatch(
+      /^a\.ts is no longer a text\. Nothing/,
+    )
+    expect(await why(() => rmSync(file))).toMatch(/^a\.ts is gone\. No tool may create it until a person puts it back/)
+    expect(await why(() => symlinkSync('link.ts', file))).toMatch(/\. Nothing may be changed until/)
+    await holdfast.close()
+  })
+
   it('fail a command that changed other lines, with the diff, and record what was there', async () => {
     const { holdfast, session } = await openSession()
     await session.setBoundary('a.ts', 1, 1)

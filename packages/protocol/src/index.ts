@@ -190,6 +190,7 @@ export {
   KeptBoundary,
   LineChange,
   LineRange,
+  ListedBoundary,
   linesText,
   moveRange,
 } from './value/boundary.ts'

@@ -84,6 +84,7 @@ export type {
   Line,
   LineRange,
   ListedAgent,
+  ListedBoundary,
   ListedBranch,
   ListedCap,
   ListedHook,

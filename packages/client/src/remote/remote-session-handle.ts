@@ -16,6 +16,7 @@ import {
   type Frame,
   type FrameOf,
   InstructionFile,
+  ListedBoundary,
   ListedBranch,
   ListedSkill,
   Message,
@@ -133,6 +134,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
       if (!request.ok) return request
       return parseAnswer(await wire.json(`${path}/file${queryOf(request.value)}`), 'lines of a file', FileLines)
     },
+
+    boundaries: async () =>
+      parseAnswer(await wire.json(`${path}/boundaries`), 'a list of boundaries', ListedBoundary.array(), 'boundaries'),
 
     backgroundShells: async () =>
       parseAnswer(await wire.json(`${path}/shells`), 'a list of commands', BackgroundShell.array(), 'shells'),

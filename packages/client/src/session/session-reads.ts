@@ -1,7 +1,6 @@
 import {
   type BackgroundShell,
   type BlobHash,
-  type Boundary,
   type ChildView,
   type ClientEventPage,
   ClientId,
@@ -12,7 +11,7 @@ import {
   type FileLinesRequest,
   type FrameOf,
   type InstructionFile,
-  type LineRange,
+  type ListedBoundary,
   type ListedSkill,
   listActiveTrust,
   listTouched,
@@ -81,15 +80,16 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     },
     /** Returns the agent's list of tasks, as it last wrote it. */
     todos: async (): Promise<readonly Todo[]> => (await state('todos')).todos,
-    /** Returns the edit boundaries: the lines of files that tools may change. */
-    boundaries: async (): Promise<readonly Boundary[]> => (await state('boundaries')).boundaries,
+    /** Returns the edit boundaries: the lines of files that tools may change, as they are counted now. */
+    boundaries: async (): Promise<readonly ListedBoundary[]> => orThrow(await handle.boundaries()),
     /** Returns the lines of a file that tools may change, or null if it has no boundary. */
-    async boundaryFor(path: string): Promise<LineRange | null> {
+    async boundaryFor(path: string): Promise<Omit<ListedBoundary, 'path'> | null> {
       requireText(path, 'a path')
-      const { boundaries, meta } = await state('boundaries', 'meta')
-      const asked = pathInside(meta.workspace, path)
-      const found = boundaries.find((one) => one.path === asked)
-      return found ? { start: found.start, end: found.end } : null
+      const asked = pathInside((await state('meta')).meta.workspace, path)
+      const found = orThrow(await handle.boundaries()).find((one) => one.path === asked)
+      if (found === undefined) return null
+      const { path: _, ...lines } = found
+      return lines
     },
     /** Returns lines of a text file of the workdir, counted from 0. Refused: outside_workdir, not_found, too_large, bad_request. */
     readFile: async (path: string, options?: Omit<FileLinesRequest, 'path'>): Promise<FileLines> =>

@@ -72,6 +72,7 @@ export function createFakeHandle() {
     fileChanges: async () => ok({ changes: [], before: null }),
     diffChanges: async () => ok({ files: [] }),
     previewRestore: async () => ok({ files: [], refused: [] }),
+    boundaries: async () => ok([]),
     backgroundShells: async () => ok([]),
     instructionFiles: async () => ok([]),
     readFile: async ({ path, start = 0 }) => ok({ path, start, lines: ['a line'], total: 1, next: null }),

@@ -1,4 +1,4 @@
-import type { BlobHash, FileLines, FileLinesRequest, FileState, Result } from '@holdfast/protocol'
+import type { BlobHash, FileLines, FileLinesRequest, FileState, LineRange, Result } from '@holdfast/protocol'
 import type { BoundedFile, ToolBlobs } from './tool.ts'
 
 /** A file of the workdir, as it is now. */
@@ -19,6 +19,8 @@ export interface WorkspaceFiles {
   read(workdir: string, path: string): Promise<Result<WorkspaceFile>>
   /** Reads lines of a text file. Refused: as `read`, what belongs to Holdfast itself, and bad_request for binary files. */
   readLines(workdir: string, request: FileLinesRequest): Promise<Result<FileLines>>
+  /** Returns where the lines of a boundary are in its file now. Refused: outside_boundary, if no line may be changed. */
+  locateBoundary(workdir: string, bounded: CountedFile): Promise<Result<LineRange>>
   /** Stores what is at a path if `restore` may replace it, for an undo. Changes nothing. */
   keepForRestore(place: RestorePlace, wanted: WantedFile, run: RestoreRun): Promise<KeptForRestore>
   /**
@@ -36,6 +38,9 @@ export interface WorkspaceFiles {
   /** Returns what `restore` would do, with a diff from now to then. Changes nothing. */
   previewRestore(place: RestorePlace, wanted: WantedFile, run: Omit<RestoreRun, 'put'>): Promise<PreviewedRestore>
 }
+
+/** A file with an edit boundary, and the content that its lines were counted in; null if that is gone. */
+export type CountedFile = Omit<BoundedFile, 'counted'> & { readonly counted: Uint8Array | null }
 
 /** What is at a path, with the bytes of a file. */
 export type SeenEntry = { readonly state: FileState; readonly bytes: Uint8Array | null }

@@ -5,6 +5,7 @@ import type { SlashCommand } from '../command/slash-command.ts'
 import { clip } from '../event/text-of.ts'
 import { type Frame, type FrameOf, Role } from '../frame/frame.ts'
 import { escapeLine } from '../text/hostile-text.ts'
+import type { ListedBoundary } from '../value/boundary.ts'
 import type { ListedBranch } from '../value/branch.ts'
 import { fault } from '../value/fault.ts'
 import { type BlobHash, BranchName, ClientId, CommandId, MessageId, Seq, type SessionId } from '../value/id.ts'
@@ -160,6 +161,8 @@ export interface SessionHandle {
   diffChanges(request?: DiffInput): Promise<Result<FileDiffs>>
   /** Lines of a text file of the workdir, as it is now. Refused: outside_workdir, not_found, too_large, bad_request. */
   readFile(request: FileLinesRequest): Promise<Result<FileLines>>
+  /** The edit boundaries, each with the lines that it has in its file now. */
+  boundaries(): Promise<Result<readonly ListedBoundary[]>>
   /** The commands that run in the background, oldest first. Empty if another process runs the session. */
   backgroundShells(): Promise<Result<readonly BackgroundShell[]>>
   /** The MCP servers of the user and the workspace, as they are now. None is started. */

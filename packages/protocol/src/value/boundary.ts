@@ -25,6 +25,13 @@ export const Boundary = z.object({
 })
 export type Boundary = z.infer<typeof Boundary>
 
+/** An edit boundary as it is now: its lines follow what others changed in the file. */
+export const ListedBoundary = Boundary.extend({
+  /** Why tools may change nothing at the moment, as sentences. The lines are then the last known ones. */
+  suspended: z.string().optional(),
+})
+export type ListedBoundary = z.infer<typeof ListedBoundary>
+
 /** A boundary with the content that its lines were counted in, so that changes by others can be compared with it. */
 export const KeptBoundary = Boundary.extend({ content: BlobHash })
 export type KeptBoundary = z.infer<typeof KeptBoundary>

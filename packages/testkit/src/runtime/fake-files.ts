@@ -9,6 +9,7 @@ export const fakeFiles: WorkspaceFiles = {
       ? refuse(fault('not_found', 'missing does not exist'))
       : ok({ path, bytes: Buffer.from(`The content of ${path}.${'\n'.repeat(10)}`), mode: 0o644 }),
   look: async () => ({ state: { type: 'absent' }, bytes: null }),
+  locateBoundary: async (_, { start, end }) => ok({ start, end }),
   diff: async ({ path }) => `diff of ${path}\n`,
   keepForRestore: async () => ({ type: 'unchanged' }),
   restore: async () => ({ type: 'unchanged' }),

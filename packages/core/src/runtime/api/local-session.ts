@@ -24,6 +24,7 @@ export const forwardedReads = [
   'previewRestore',
   'diffChanges',
   'readFile',
+  'boundaries',
   'backgroundShells',
   'skills',
   'instructionFiles',

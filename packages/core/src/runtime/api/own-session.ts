@@ -37,6 +37,7 @@ import {
 import type { Store } from '../../ports/store/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import { diffChanges } from '../files/diff-changes.ts'
+import { listBoundaries } from '../files/list-boundaries.ts'
 import { previewRestore } from '../files/restore-files.ts'
 import { loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
@@ -141,6 +142,10 @@ export function createOwnSession(registry: SessionRegistry, id: SessionId): Loca
       if (!request.ok) return request
       const state = await read().state(['meta'])
       return state.ok ? registry.deps.files.readLines(state.value.meta.workspace, request.value) : state
+    },
+    async boundaries() {
+      const now = await readFolded(registry, store, id)
+      return now.ok ? listBoundaries({ ...registry.deps, store }, id, now.value.state) : now
     },
     async backgroundShells() {
       const state = await read().state(['meta'])

@@ -3,17 +3,17 @@ import {
   FileDiffs,
   FileLines,
   InstructionFile,
+  ListedBoundary,
   limits,
   listTouched,
   ok,
   RestorePreview,
   type Result,
   Seq,
-  SessionView,
   TouchedFile,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRead, defineStateRead } from '../define/define-read.ts'
+import { defineRead } from '../define/define-read.ts'
 import { flag, pageLimit, type Route, wholeNumber } from '../define/route.ts'
 import { completionRoutes } from './paths.ts'
 
@@ -121,12 +121,14 @@ const getInstructions = defineRead(
   },
 )
 
-const getBoundaries = defineStateRead(
+const getBoundaries = defineRead(
   '/boundaries',
-  'List the edit boundaries',
-  SessionView.pick({ boundaries: true }),
-  ['boundaries'],
-  ({ boundaries }) => ({ boundaries }),
+  'List the edit boundaries, with the lines that they have in their files now',
+  z.object({ boundaries: z.array(ListedBoundary) }),
+  async (handle) => {
+    const boundaries = await handle.boundaries()
+    return boundaries.ok ? ok({ boundaries: [...boundaries.value] }) : boundaries
+  },
 )
 
 /** The routes about the files that a session works on. */

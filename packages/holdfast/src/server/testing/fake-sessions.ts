@@ -192,6 +192,7 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
       touched.push({ previewRestore: request })
       return ok({ files: [], refused: [] })
     },
+    boundaries: async () => ok([]),
     backgroundShells: async () => ok([]),
     instructionFiles: async () => ok([]),
     readFile: async ({ path, start = 0 }) => ok({ path, start, lines: ['a line'], total: 1, next: null }),

@@ -3,7 +3,7 @@ import { escapeLine, fault, limits, ok, refuse } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
 import { foreseen } from '../define/define-tool.ts'
-import { diffContents } from './change/run-change.ts'
+import { diffContents, judgeBounded } from './change/run-change.ts'
 import { findName } from './io/workspace-file.ts'
 import { createReadLines } from './read-lines.ts'
 import { readCurrent } from './restore/check-restore.ts'
@@ -33,6 +33,27 @@ export const workspaceFiles: Pick<WorkspaceFiles, 'locate' | 'read'> = {
   },
 }
 
+/** Finds the lines of a boundary as an edit would, so that people see the lines that edits are judged by. */
+const locateBoundary: WorkspaceFiles['locateBoundary'] = async (workdir, { path, start, end, counted }) => {
+  const shown = escapeLine(path)
+  const suspend = (why: string) => refuse(fault('outside_boundary', why, { path }))
+  const again = 'Nothing may be changed until a person sets the boundary again.'
+  const resolved = await resolvePath(workdir, path)
+  if (resolved.ok && resolved.value.shown !== path)
+    return suspend(`${shown} was replaced by a link to ${escapeLine(resolved.value.shown)}. ${again}`)
+  const found = await workspaceFiles.read(workdir, path)
+  if (!found.ok && found.fault.code === 'not_found')
+    return suspend(`${shown} is gone. No tool may create it until a person puts it back or clears the boundary.`)
+  if (!found.ok) return suspend(`${found.fault.message}. ${again}`)
+  if (counted === null) return suspend(`The text that the lines of ${shown} were counted in is gone. ${again}`)
+  const { bytes } = found.value
+  const pair = { path, range: { start, end }, counted, before: bytes, after: bytes }
+  const verdict = await judgeBounded(pair, new AbortController().signal)
+  if ('range' in verdict) return ok(verdict.range)
+  const why = verdict.violation.split('\n', 1)[0] ?? ''
+  return suspend(why.endsWith('.') ? why : `${why}. ${again}`)
+}
+
 const noFile = { state: { type: 'absent' }, bytes: null } as const
 
 /** Creates the access of a runtime to the files of a workdir. `ownPaths` are folders of Holdfast itself. */
@@ -48,6 +69,7 @@ export const createWorkspaceFiles = (ownPaths: readonly OwnPath[]): WorkspaceFil
   },
   diff: diffContents,
   readLines: createReadLines(ownPaths),
+  locateBoundary,
   keepForRestore: (place, wanted, run) => keepForRestore({ ...place, ownPaths }, wanted, run),
   restore: (place, wanted, run) => restoreFile({ ...place, ownPaths }, wanted, run),
   previewRestore: (place, wanted, run) => previewRestore({ ...place, ownPaths }, wanted, run),

@@ -1,5 +1,5 @@
 import { createSession } from '@holdfast/client'
-import { type Boundary, type LineRange, linesText } from '@holdfast/protocol'
+import { type LineRange, type ListedBoundary, linesText } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
@@ -36,10 +36,11 @@ function rangeOf(text: string): LineRange {
 
 type Printed = { readonly path: string | undefined; readonly json: boolean }
 
-async function print(boundaries: readonly Boundary[], { path, json }: Printed, { out, err }: CliContext) {
+async function print(boundaries: readonly ListedBoundary[], { path, json }: Printed, { out, err }: CliContext) {
   if (json) return out.writeJson({ boundaries })
-  const rows = boundaries.map((one) => [linesText(one), escapeLine(one.path)])
-  if (rows.length > 0) return out.write(textTable(['TOOLS MAY CHANGE', 'FILE'], rows, out))
+  const rows = boundaries.map((one) => [one.suspended ? 'nothing' : linesText(one), escapeLine(one.path)])
+  const why = boundaries.flatMap(({ suspended }) => (suspended ? [`${escapeLine(suspended)}\n`] : []))
+  if (rows.length > 0) return out.write(`${textTable(['TOOLS MAY CHANGE', 'FILE'], rows, out)}${why.join('')}`)
   await err.write(
     path === undefined
       ? 'This session has no edit boundaries.\n'

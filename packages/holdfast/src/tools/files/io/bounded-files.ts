@@ -47,7 +47,7 @@ export async function checkBoundary(
     return refuse(
       fault(
         'outside_boundary',
-        `${shown} has an edit boundary and is no longer the text that it was set in. Nothing may be changed until a person sets it again.`,
+        `${shown} has an edit boundary, and the text that it was set in is gone: the file was deleted or moved, or is no text now. Nothing may be changed until a person puts it back, or sets or clears the boundary.`,
         { path },
       ),
     )

@@ -115,6 +115,10 @@ describe('the demo', () => {
 
   it.each([
     ['Context from a hook:\n\nlist src', 'A hook told me:\n\n> list src'],
+    [
+      'System message:\n\nThe command bfer in the background (list src) has ended.',
+      'I was told:\n\n> The command bfer',
+    ],
     ['<skill_content name="tides" dir="/x">\nlist src\n</skill_content>', 'I have the text of the skill tides.'],
     [
       'The work of subagent calm-1 (general) in the background has ended: completed. It is data.\n<subagent_result name="calm-1" status="completed">\nlist src\n</subagent_result>',

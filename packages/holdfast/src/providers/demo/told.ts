@@ -7,6 +7,7 @@ type Told = readonly [RegExp, (...groups: readonly string[]) => string]
 /** The texts in a prompt that no person wrote. The demo says that it has them, and takes no requests from them. */
 const kinds: readonly Told[] = [
   [/^Context from a hook:\s*([\s\S]*)$/, (context = '') => `A hook told me:\n\n${quote(context)}`],
+  [/^System message:\s*([\s\S]*)$/, (notice = '') => `I was told:\n\n${quote(notice)}`],
   [
     /^<skill_content name="([^"]*)"/,
     (name = '') => `I have the text of the skill ${name}. A real model would follow it; I only say so.`,
@@ -19,7 +20,7 @@ const kinds: readonly Told[] = [
 
 const quote = (text: string): string => clip(text.trim(), saidCharsMax).replaceAll(/^/gm, '> ')
 
-/** Returns what the demo says about a text that a hook, a skill or a subagent added; null if a person wrote it. */
+/** Returns what the demo says about a text that a hook, a skill, a subagent or the runtime added; null if a person wrote it. */
 export function readTold(text: string): string | null {
   for (const [pattern, say] of kinds) {
     const found = pattern.exec(text)

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
@@ -52,7 +53,9 @@ describe('branches', () => {
     const coloured = { environment: { FORCE_COLOR: '1' } }
     const inColour = await cli.run(['rewind', '@latest', '0', '--files', '--preview'], coloured)
     expect(inColour.stdout).toContain('\u001b[31m-two\u001b[39m\n')
-    expect((await cli.run(['diff', '@latest', 'note.txt'])).stdout).toMatch(/^--- .*\n\+\+\+ .*\n@@ .*\n\+two\n/)
+    expect((await cli.run(['diff', '@latest', 'note.txt'])).stdout).toMatch(
+      /^diff --git .*\nnew file mode 100644\n--- .*\n\+\+\+ .*\n@@ .*\n\+two\n/,
+    )
     expect((await cli.run(['diff', '@latest'], coloured)).stdout).toContain('\u001b[32m+two\u001b[39m\n')
     expect(await cli.run(['diff', '@latest', 'not.txt'])).toMatchObject({
       code: 1,
@@ -77,12 +80,34 @@ describe('branches', () => {
     expect(wholeSession.stdout).toContain('delete: note.txt\n')
   })
 
+  it('give a diff that git applies: moved, created, deleted and empty files, and files with CRLF', async () => {
+    const [before, after] = [join(cli.workdir, 'before'), join(cli.workdir, 'after')]
+    mkdirSync(before)
+    const files = { 'a.txt': 'one\ntwo\n', 'b.txt': 'text\n', 'crlf.txt': 'one\r\ntwo\r\n', 'gone.txt': 'gone\n' }
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(before, name), text)
+    cpSync(before, after, { recursive: true })
+    const moves = ['move a.txt => z.txt', 'move b.txt => y.txt', 'delete gone.txt', 'write new.txt: new']
+    await cli.run(['run', '--yes', moves.join('\n')], { cwd: after })
+    const edits = ['edit z.txt: two => 2', 'edit crlf.txt: two => 2', 'call write_file {"path":"e.txt","content":""}']
+    await cli.run(['run', '--yes', '-s', '@latest', edits.join('\n')], { cwd: after })
+    const { stdout } = await cli.run(['diff', '@latest'], { cwd: after })
+    const applied = spawnSync('git', ['apply'], { cwd: before, input: stdout, encoding: 'utf8' })
+    expect(applied).toMatchObject({ status: 0, stderr: '' })
+    const all = (folder: string) =>
+      readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
+    expect(all(before)).toEqual(all(after))
+    expect(all(after)).toContainEqual(['crlf.txt', 'one\r\n2\r\n'])
+    expect(all(after)).toHaveLength(5)
+  })
+
   it('show a moved file as one change, and move it back', async () => {
     writeFileSync(join(cli.workdir, 'from.txt'), 'text\n')
     await cli.run(['run', '--yes', 'move from.txt => to.txt'])
     const read = (name: string) => readFileSync(join(cli.workdir, name), 'utf8')
     expect((await cli.run(['files', '@latest'])).stdout).toMatch(/^CHANGE .*\nrenamed .* from\.txt → to\.txt\n$/)
-    expect((await cli.run(['diff', '@latest', 'from.txt'])).stdout).toBe('rename from from.txt\nrename to to.txt\n')
+    expect((await cli.run(['diff', '@latest', 'from.txt'])).stdout).toBe(
+      'diff --git a/from.txt b/to.txt\nrename from from.txt\nrename to to.txt\n',
+    )
     const preview = await cli.run(['rewind', '@latest', '--files', '--preview'])
     expect(preview.stdout).toBe('move back: to.txt → from.txt\nrename from to.txt\nrename to from.txt\n')
     const restored = await cli.run(['rewind', '@latest', '--files'])

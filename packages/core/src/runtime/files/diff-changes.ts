@@ -183,12 +183,15 @@ async function contentOf(left: LeftState | null, read: ReturnType<typeof readerO
   return bytes && { state: { ...left, mode: left.mode ?? 0 }, bytes }
 }
 
+/** Writes permission bits as git does for a regular file. */
+const gitMode = (mode: number): string => `100${mode.toString(8).padStart(3, '0')}`
+
 /** Says what a diff of bytes does not show: links and permission bits. */
 function describeEntries(path: string, before: SeenEntry['state'], after: SeenEntry['state']): string {
   const lines: string[] = []
   if (before.type === 'link') lines.push(`removed the link ${escapeLine(path)} -> ${escapeLine(before.target)}`)
   if (after.type === 'link') lines.push(`made the link ${escapeLine(path)} -> ${escapeLine(after.target)}`)
   if (before.type === 'file' && after.type === 'file' && after.mode !== 0 && before.mode !== after.mode)
-    lines.push(`old mode ${before.mode.toString(8)}`, `new mode ${after.mode.toString(8)}`)
+    lines.push(`old mode ${gitMode(before.mode)}`, `new mode ${gitMode(after.mode)}`)
   return lines.map((line) => `${line}\n`).join('')
 }

@@ -1,4 +1,4 @@
-import { type FileDiffs, orThrow } from '@holdfast/protocol'
+import { type FileDiff, type FileDiffs, orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
@@ -22,9 +22,25 @@ export const run: RunCommand<typeof sessionSpecs.diff> = async (
 }
 
 async function printDiff({ files }: FileDiffs, { out, err }: Pick<CliContext, 'out' | 'err'>): Promise<void> {
-  for (const { path, diff, note } of files) {
-    if (diff !== '') await out.write(`${diffText(diff, out.paint)}\n`)
+  for (const file of files) {
+    const { path, diff, note } = file
+    const text = diffText(`${gitHeads(file)}${diff}`, out.paint, { keepsLineEnds: !out.isTerminal })
+    if (diff !== '') await out.write(`${text}\n`)
     if (note !== undefined) await err.write(`${escapeLine(path)}: ${escapeLine(note)}\n`)
   }
   if (files.length === 0) await err.write('No file is different.\n')
+}
+
+/** The lines before the names of a diff that git itself writes too. */
+const extendedHeads = /^(?:(?:rename|old mode|new mode) .*\n)*(?=--- |$)/
+
+/**
+ * Returns the first lines of a diff as `git apply` needs them: with them it knows where each file begins, and which was moved.
+ * Empty for a link and for content that is not shown.
+ */
+function gitHeads({ path, from = path, change, diff }: FileDiff): string {
+  if (!extendedHeads.test(diff)) return ''
+  const mode =
+    change === 'created' ? 'new file mode 100644\n' : change === 'deleted' ? 'deleted file mode 100644\n' : ''
+  return `diff --git a/${escapeLine(from)} b/${escapeLine(path)}\n${mode}`
 }

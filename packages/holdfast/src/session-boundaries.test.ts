@@ -142,6 +142,7 @@ describe('the edit boundaries of a session', () => {
     expect(calls.map(({ status }) => status)).toEqual(['complete', 'error', 'error'])
     expect(calls[1]?.result?.text).toContain('edit outside boundary: it touches line 3 of a.ts, allowed are line 2')
     expect(calls[1]?.result?.text).toContain('-three\n+3\n')
+    expect(calls[1]?.result?.text).toContain('What was changed is in the files. A person can put them back')
     expect(calls[2]?.result?.text).toContain('a.ts is gone')
     const [gone] = await Array.fromAsync(session.fileChanges())
     expect(gone?.before).toMatchObject({ type: 'file', mode: 0o755 })

@@ -151,8 +151,12 @@ export const recordTouched = (
     files: [...files],
   },
   ...moveBoundaries(state, files),
-  ...(notice === undefined ? [] : [noticeOf(state, 'outside_boundary', notice)]),
+  ...(notice === undefined ? [] : [noticeOf(state, 'outside_boundary', `${notice}${putBack(call)}`)]),
 ]
+
+/** Names the command that puts the files of a call back. */
+const putBack = (call: number | undefined): string =>
+  call === undefined ? '' : ` That was call ${call}: restoreFiles with call=${call} puts them back.`
 
 /** Adds a notice for people about a process that outlived its aborted call. */
 export function noteEscapedProcess(state: SessionState, { tool, text }: ReportOf<'process.escaped'>): Events {

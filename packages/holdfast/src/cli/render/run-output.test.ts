@@ -44,6 +44,17 @@ describe('the text of a running turn', () => {
     expect(printed).toEqual({ out: 'Hello you.\n', err: 'hm\n' })
   })
 
+  it('says that a change outside a boundary is in the file, and how to put it back', async () => {
+    const outcome = { type: 'failed', output: { text: '[outside_boundary: line 5]' } }
+    const files = [{ path: 'a.ts', change: 'modified', before: { type: 'absent' }, outside: true }]
+    const settled = recorded(9, { type: 'call.settled', turn: 0, call: 7, outcome, durationMs: 1, files })
+    const { err } = await shown(settled)
+    const { sessionId } = settled
+    expect(err).toContain(
+      `The change is in a.ts. To put back what the call changed: holdfast tell ${sessionId} restoreFiles call=7\n`,
+    )
+  })
+
   it('has a line when the store refuses writes, and when it accepts them again', async () => {
     const storage = (error: { reason: string; message: string } | null) => aFrame({ type: 'storage', error })
     const printed = await shown(

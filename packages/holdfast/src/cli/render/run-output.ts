@@ -7,7 +7,6 @@ import {
   hookText,
   type Preview,
   type PreviewSandbox,
-  type Recorded,
   ruleText,
   type SessionId,
   type Status,
@@ -20,6 +19,7 @@ import type { CliContext } from '../terminal/cli-context.ts'
 import type { Paint } from '../terminal/output.ts'
 import { createCommandLines } from './command-lines.ts'
 import { diffText } from './diff-text.ts'
+import { outsideText } from './transcript-text.ts'
 
 /** The last line of `run --json`. */
 export type RunResult = {
@@ -159,7 +159,7 @@ function createTextOutput({ out, err, markdown }: Outputs): RunOutput {
     if (err.isTerminal && lines.length > 0) await note(lines.map(err.paint.dim).join('\n'))
   }
 
-  async function printRecord({ seq, event }: Recorded): Promise<void> {
+  async function printRecord({ sessionId, record: { seq, event } }: FrameOf<'record'>): Promise<void> {
     if (event.type === 'call.settled') {
       const last = commandLines.end(event.call)
       await printOutput(last === null ? [] : [last])
@@ -170,6 +170,8 @@ function createTextOutput({ out, err, markdown }: Outputs): RunOutput {
     if (event.type === 'call.requested') tools.set(seq, event.tool)
     const line = lineOf(event, tools)
     if (line !== null) await note(line.isError ? err.paint.red(line.text) : err.paint.dim(line.text))
+    const outside = event.type === 'call.settled' ? outsideText(sessionId, event.call, event.files) : null
+    if (outside !== null) await note(err.paint.red(outside))
   }
 
   const printStorage = ({ error }: FrameOf<'storage'>): Promise<void> =>
@@ -188,7 +190,7 @@ function createTextOutput({ out, err, markdown }: Outputs): RunOutput {
 
   return {
     async show(frame) {
-      if (frame.type === 'record') await printRecord(frame.record)
+      if (frame.type === 'record') await printRecord(frame)
       if (frame.type === 'storage') await printStorage(frame)
       if (frame.type === 'child' && frame.view) await printChild(frame.view)
       if (frame.type === 'delta') await printLive(frame, false)

@@ -9,7 +9,7 @@ const plain = createPaint(false)
 describe('a message on a terminal', () => {
   it('shows the author and the text', () => {
     expect(messageText(aMessage('user', { text: 'hello\n\nthere\n' }), plain, true)).toBe(
-      '\nyou  2026-01-02 03:04:05 UTC\n  hello\n\n  there\n',
+      '\nyou  2026-01-02 03:04:05 UTC · turn 0 · message 7\n  hello\n\n  there\n',
     )
     expect(messageText(aMessage('assistant', { text: 'hi', interrupted: true }), plain)).toContain(
       'agent (interrupted)',
@@ -18,7 +18,7 @@ describe('a message on a terminal', () => {
 
   it('shows a call with its arguments, outcome and result', () => {
     expect(messageText(aToolCall({}), plain, true)).toBe(
-      '\ntool shell {"command":"echo hi"}  2026-01-02 03:04:05 UTC\n  complete, 12 ms, approved by cli\n  hi\n',
+      '\ntool shell {"command":"echo hi"}  2026-01-02 03:04:05 UTC · turn 0 · call 7\n  complete, 12 ms, approved by cli\n  hi\n',
     )
   })
 
@@ -27,6 +27,15 @@ describe('a message on a terminal', () => {
     expect(shown({ client: null, via: '--yes' })).toContain('12 ms, approved by --yes\n')
     expect(shown({ rule: 'your rule `echo **`' })).toContain('12 ms, allowed by your rule')
     expect(shown({ client: null })).toContain('12 ms, approved by a person\n')
+  })
+
+  it('says that changes outside a boundary are in the file, and how to put it back', () => {
+    const files = [{ path: 'a.ts', change: 'modified' as const, outside: true as const }]
+    const failed = aToolCall({ status: 'error', files })
+    expect(messageText(failed, plain)).toContain(
+      `The change is in a.ts. To put back what the call changed: holdfast tell <session> restoreFiles call=${failed.id}\n`,
+    )
+    expect(messageText(aToolCall({}), plain)).not.toContain('restoreFiles')
   })
 
   it('shows the approval a call waits for', () => {

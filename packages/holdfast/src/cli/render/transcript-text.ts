@@ -1,4 +1,4 @@
-import type { Message, Meta } from '@holdfast/protocol'
+import type { CallFile, Message, Meta } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCall, formatCallStatus } from '../../transfer/export/call-line.ts'
 import type { Paint } from '../terminal/output.ts'
@@ -22,7 +22,9 @@ export function headText(meta: Meta, paint: Paint): string {
 
 /** Formats a message for a terminal; returns '' if there is nothing to read. */
 export function messageText(message: Message, paint: Paint, isUtc = false): string {
-  const at = paint.dim(formatTime(message.at, isUtc))
+  // Commands such as `rewind`, `fork` and `tell` take these numbers. A call has the number of its message.
+  const number = `${message.kind === 'tool_call' ? 'call' : 'message'} ${message.id}`
+  const at = paint.dim(`${formatTime(message.at, isUtc)} · turn ${message.turn} · ${number}`)
   const block = (who: string, text: string) => `\n${paint.bold(who)}  ${at}\n${indented(escapeHidden(text))}`
   switch (message.kind) {
     case 'user':
@@ -39,7 +41,9 @@ export function messageText(message: Message, paint: Paint, isUtc = false): stri
         ? `\nsubagent ${call.child.session} (${call.child.agent}): ${call.child.outcome ?? 'not done'}`
         : ''
       const diff = call.preview?.type === 'diff' ? indented(diffText(call.preview.diff, paint)) : ''
-      return `${block(`tool ${formatCall(call.tool, call.args)}`, `${formatCallStatus(call)}${asks}${child}\n${result}`)}${diff}`
+      const outside = outsideText('<session>', call.id, call.files)
+      const text = `${formatCallStatus(call)}${asks}${child}\n${result}${outside === null ? '' : `\n${outside}`}`
+      return `${block(`tool ${formatCall(call.tool, call.args)}`, text)}${diff}`
     }
     case 'system':
     case 'notice':
@@ -47,6 +51,14 @@ export function messageText(message: Message, paint: Paint, isUtc = false): stri
     case 'usage':
       return message.fault ? block(paint.red('failed'), message.fault.message) : ''
   }
+}
+
+/** Says that a call changed lines that it may not, that they stay changed, and how to put them back. Null if it did not. */
+export function outsideText(session: string, call: number, files: readonly CallFile[] = []): string | null {
+  const paths = files.filter(({ outside }) => outside).map(({ path }) => escapeLine(path))
+  if (paths.length === 0) return null
+  const what = paths.length === 1 ? 'The change is' : 'The changes are'
+  return `${what} in ${paths.join(', ')}. To put back what the call changed: holdfast tell ${session} restoreFiles call=${call}`
 }
 
 /** Names the files of a message without text. */

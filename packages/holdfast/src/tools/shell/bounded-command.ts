@@ -89,12 +89,14 @@ const isSameBefore = (one: BoundedBefore, other: BoundedBefore): boolean =>
 /** Fails a result with what was changed outside edit boundaries, if anything was. */
 export function withViolations(result: ToolResult, violations: readonly string[]): ToolResult {
   if (violations.length === 0) return result
-  const text = [result.output.text, ...violations.map((one) => `[outside_boundary: ${one}]`)].join('\n')
+  const text = [result.output.text, ...violations.map((one) => `[outside_boundary: ${one}]`), changesStay].join('\n')
   return { ...result, type: 'failed', output: { ...result.output, text } }
 }
 
+const changesStay = 'What was changed is in the files. A person can put them back as they were before the call.'
+
 const noticeOf = (violations: readonly string[]): string =>
-  `A command in the background changed lines that it may not change.\n${violations.join('\n')}`
+  `A command in the background changed lines that it may not change.\n${violations.join('\n')}\n${changesStay}`
 
 type Found = {
   readonly files: readonly FileChange[]

@@ -136,6 +136,20 @@ describe('branches', () => {
     expect((await cli.run(['shells', '@latest', '--stop', 'none'])).stderr).toContain('No command')
   })
 
+  it('say that changes by commands are not known without git', async () => {
+    await cli.run(['run', 'count to 1'])
+    expect((await cli.run(['files', '@latest'])).stderr).toBe('The session changed no file.\n')
+    await cli.run(['run', '--yes', '-s', '@latest', 'run echo new > n.txt'])
+    for (const args of [
+      ['files', '@latest'],
+      ['diff', '@latest'],
+      ['rewind', '@latest', '--files'],
+    ])
+      expect((await cli.run(args)).stderr).toContain(
+        'No changed file is on record. What shell commands change is recorded only in a git repository',
+      )
+  })
+
   it('print a refusal of plan mode once', async () => {
     const planned = await cli.run(['run', '--plan', 'write other.txt: x'])
     expect(planned.stderr.match(/plan mode/g)).toHaveLength(1)

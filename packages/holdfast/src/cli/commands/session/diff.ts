@@ -3,6 +3,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
 import { diffText } from '../../render/diff-text.ts'
+import { noChangesText } from '../../sessions/recorded-changes.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import { withPager } from '../../terminal/pager.ts'
@@ -16,6 +17,7 @@ export const run: RunCommand<typeof sessionSpecs.diff> = async (
   return withNamedSession(context, name, async (handle) => {
     const diff = orThrow(await handle.diffChanges({ ...(turn !== undefined && { turn }), ...(path && { path }) }))
     if (json) await context.out.writeJson(diff)
+    else if (diff.files.length === 0) await context.err.write(await noChangesText(handle, 'No file is different.'))
     else await withPager(context, (out) => printDiff(diff, { out, err: context.err }))
     return exitCodes.ok
   })
@@ -28,7 +30,6 @@ async function printDiff({ files }: FileDiffs, { out, err }: Pick<CliContext, 'o
     if (diff !== '') await out.write(`${text}\n`)
     if (note !== undefined) await err.write(`${escapeLine(path)}: ${escapeLine(note)}\n`)
   }
-  if (files.length === 0) await err.write('No file is different.\n')
 }
 
 /** The lines before the names of a diff that git itself writes too. */

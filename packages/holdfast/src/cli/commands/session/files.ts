@@ -5,6 +5,7 @@ import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
 import { formatAge } from '../../render/tables.ts'
 import { textTable } from '../../render/text-table.ts'
+import { noChangesText } from '../../sessions/recorded-changes.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
@@ -22,7 +23,7 @@ export const run: RunCommand<typeof sessionSpecs.files> = async (
     const rows = files.map((file) => [file.action, formatAge(now() - Date.parse(file.at)), nameOf(file)])
     if (json) await out.writeJson({ files })
     else if (rows.length > 0) await out.write(textTable(['CHANGE', 'AGE', 'FILE'], rows, out))
-    else await err.write('The session changed no file.\n')
+    else await err.write(await noChangesText(handle, 'The session changed no file.'))
     return exitCodes.ok
   })
 }

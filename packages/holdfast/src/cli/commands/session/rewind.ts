@@ -12,6 +12,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
 import { diffText } from '../../render/diff-text.ts'
+import { noChangesText } from '../../sessions/recorded-changes.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
 import { turnOf } from './change.ts'
@@ -50,14 +51,14 @@ async function rewind(handle: SessionHandle, turn: number, { files, json }: Opti
   if (json) return out.writeJson({ ...answer, ...(restored && { files: restored.result }) })
   const saved = escapeLine(commandResult('rewind', answer).branch)
   await out.write(`${saved}\n`)
-  if (restored) await err.write(describeFiles(restored))
+  if (restored) await err.write(await describeFiles(handle, restored))
   await err.write(`Undid the turns after turn ${turn}. The messages so far are saved as ${saved}.\n`)
 }
 
 async function restore(handle: SessionHandle, command: CommandInput, json: boolean, { out, err }: CliContext) {
   const answer = orThrow(await handle.submit(command))
   if (json) return out.writeJson(answer)
-  await err.write(describeFiles(answer))
+  await err.write(await describeFiles(handle, answer))
 }
 
 const done = { restore: 'restored', recreate: 'created again', delete: 'deleted', none: 'unchanged' } as const
@@ -65,9 +66,9 @@ const planned = { restore: 'restore', recreate: 'create again', delete: 'delete'
 
 type Words = Readonly<Record<RestoredName['action'], string>>
 
-function describeFiles(answer: Answer): string {
+async function describeFiles(handle: SessionHandle, answer: Answer): Promise<string> {
   const { restored, refused } = commandResult('restoreFiles', answer)
-  if (restored.length === 0 && refused.length === 0) return 'No file had to be put back.\n'
+  if (restored.length === 0 && refused.length === 0) return noChangesText(handle, 'No file had to be put back.')
   const lines = [
     ...restored.filter((file) => !isLeftByMove(file)).map((file) => describeFile(file, done, 'moved back')),
     ...refused.map(({ path, why }) => `left as it is: ${escapeLine(path)} (${escapeLine(why)})`),

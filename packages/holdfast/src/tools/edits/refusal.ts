@@ -35,7 +35,8 @@ export const refuseTooLong = (chars: number): Fault | null =>
 export function noMatch(lines: Lines, what: string, block: readonly string[], hint = ''): Fault {
   const nearest = findNearest(lines, block)
   if (nearest === null) {
-    const why = lines.count === 0 ? 'the file is empty' : 'nothing in the file is similar: read it again'
+    const unlike = hint === '' ? 'nothing in the file is similar: read it again' : 'read the file again'
+    const why = lines.count === 0 ? 'the file is empty' : unlike
     return fault('no_match', `${what} is not found${hint}; ${why}`)
   }
   const differing = block.findIndex((line, index) => line !== bodyAt(lines, nearest + index))

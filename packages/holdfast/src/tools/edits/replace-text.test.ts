@@ -92,6 +92,15 @@ describe('a replacement', () => {
     })
   })
 
+  it('says where a short new_text is, as after the same edit', () => {
+    expect(replaceText('alpha\nBETA\n', { oldText: 'beta', newText: 'BETA' })).toMatchObject({
+      fault: {
+        code: 'no_match',
+        message: 'old_text is not found, but new_text is at line 2: the edit may be done already; read the file again',
+      },
+    })
+  })
+
   it('shows the nearest lines and makes blanks visible in the first difference', () => {
     const replaced = replaceText('a\nif x:\n\tgo()\n', { oldText: 'if x:\n    go()', newText: 'z' })
     expect(replaced).toMatchObject({

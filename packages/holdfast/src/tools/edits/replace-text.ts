@@ -42,7 +42,16 @@ export function replaceText(text: string, { oldText, newText, all = false }: Rep
   if (found !== null) return found
   const isDone = isTelling(newText, oldText) && findExact(lines, newText).found.count > 0
   if (isDone) return refuse(alreadyApplied('this edit'))
-  return refuse(noMatch(lines, 'old_text', bodies(oldText)))
+  return refuse(noMatch(lines, 'old_text', bodies(oldText), newTextHint(lines, oldText, newText)))
+}
+
+/** Says where the new text is, if it is there: too short to be sure that the edit is done, but likely. */
+function newTextHint(lines: Lines, oldText: string, newText: string): string {
+  if (newText.trim() === '' || oldText.includes(newText)) return ''
+  const { lines: searched, found } = findExact(lines, newText)
+  const [start] = found.starts
+  if (start === undefined) return ''
+  return `, but new_text is at line ${lineAt(searched, start) + 1}: the edit may be done already`
 }
 
 /** Where a passage is found character by character; an end of a line may be written as `\n` or as `\r\n`. */

@@ -35,6 +35,7 @@ import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
 import { createBackgroundShells } from './shell/background-shells.ts'
 import { withBoundedFiles } from './shell/bounded-command.ts'
+import { createCommandRecords } from './shell/command-records.ts'
 import { type CommandRules, createConfinement } from './shell/confinement.ts'
 import { createSessionTmp, type SessionTmp } from './shell/session-tmp.ts'
 import { createShell } from './shell/shell.ts'
@@ -79,7 +80,8 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
   const { environment, keyNames, memory, skills, ownPaths = [], fetchHosts = [], after, own = [] } = deps
   const { shellDirectory, shellEnvironment } = deps
   const records = shellDirectory === undefined ? null : createProcessRecords(shellDirectory)
-  const background = createBackgroundShells({ records, now: wallClock.now })
+  const commands = shellDirectory === undefined ? null : createCommandRecords(join(shellDirectory, 'commands'))
+  const background = createBackgroundShells({ records, commands, now: wallClock.now })
   const placeholders = createPlaceholders(shellDirectory && join(shellDirectory, 'placeholders'))
   const sandbox = createSandbox({ setting: deps.sandbox ?? 'off', environment, ownPaths, placeholders })
   const tmp = shellDirectory === undefined ? null : createSessionTmp(join(shellDirectory, 'tmp'))

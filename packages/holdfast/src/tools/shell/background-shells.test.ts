@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Clock, ToolArgs, ToolRun } from '@holdfast/core/ports'
@@ -37,8 +37,10 @@ async function open(after?: Clock['after']) {
     invariant(id !== undefined && mark, `no id in ${text}`)
     return { id, group: mark.group }
   }
-  const records = () => readdir(shellDirectory).catch(() => [])
-  return { background, call, start, records, workdir, shellDirectory }
+  const records = async () =>
+    (await readdir(shellDirectory).catch(() => [])).filter((name) => name.endsWith('.process'))
+  const untold = () => readdir(join(shellDirectory, 'commands')).catch(() => [])
+  return { background, call, start, records, untold, workdir, shellDirectory }
 }
 
 const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 15_000 }).toEqual([])
@@ -146,6 +148,36 @@ describe('a command in the background', () => {
     for (let count = 0; count <= limits.backgroundShellsMax; count++)
       await expect(call('shell', { command: 'true', background: true }, { begin })).rejects.toThrow('no longer wanted')
     expect((await call('shell', { command: 'true', background: true })).type).toBe('ok')
+  })
+
+  it('that ended with its process is told once by the next one', async () => {
+    const { background, shellDirectory, untold } = await open()
+    const folder = join(shellDirectory, 'commands')
+    await mkdir(folder, { recursive: true })
+    const record = (id: string, command: string) => JSON.stringify({ session, id, command })
+    const dead = encodeURIComponent('4194305/1') // no pid is that large
+    await writeFile(join(folder, `${dead}+${session}+74ei.command`), record('74ei', 'sleep 300'))
+    await writeFile(join(folder, `${dead}+${session}+half.command`), '{"session"')
+    await background.endLeftovers()
+    const news = background.news(session)
+    expect(news?.text).toBe(
+      'The command 74ei in the background (sleep 300) has ended: the process of Holdfast that ran it was stopped. Its output is lost. Start it again if it is needed.',
+    )
+    expect(background.news(session)).not.toBeNull() // not told yet
+    news?.told()
+    expect(background.news(session)).toBeNull()
+    await expect.poll(untold).toEqual([])
+  })
+
+  it('is on record until the model knows of its end', async () => {
+    const { background, call, start, untold } = await open()
+    const [{ id }] = [await start('sleep 300'), await start('sleep 300')]
+    expect(await untold()).toHaveLength(2)
+    await call('shell_stop', { id })
+    await expect.poll(untold).toHaveLength(1)
+    await background.end()
+    expect(await untold()).toHaveLength(1)
+    expect(background.news(session)?.text).toMatch(/ has ended: the process of Holdfast that ran it was stopped/)
   })
 
   it('that its owner left running is ended by the next process', async () => {

@@ -15,6 +15,7 @@ import {
 import { createKeyedQueue } from '@holdfast/protocol/serial-queue'
 import type { ProcessRecords } from '../program/process-records.ts'
 import { type CommandJudge, createCommandJudge, withViolations } from './bounded-command.ts'
+import type { CommandRecords, LostCommand } from './command-records.ts'
 import { readTail } from './output/output-tail.ts'
 import { type EndedCommand, howEnded, type RunningCommand } from './running-command.ts'
 
@@ -27,6 +28,10 @@ export type BackgroundShell = BackgroundCommand & {
   readBytes: number
   /** Whether the model knows that it has ended. */
   isEndTold: boolean
+  /** Its record on disk until then; null if none is kept. */
+  readonly record: LostCommand | null
+  /** Notes that the model knows of its end. */
+  readonly endTold: () => void
   /** What it changed outside edit boundaries, as far as the model was not told. */
   violations: readonly string[]
   /** Finds out what it did to files with edit boundaries since the last time. */
@@ -39,7 +44,7 @@ export type BackgroundShell = BackgroundCommand & {
 /** Tells the model what a command changed outside edit boundaries, and whether it has ended. The first call that reads it does so. */
 export async function tellShell(shell: BackgroundShell, result: ToolResult): Promise<ToolResult> {
   if (shell.ended !== null) await shell.judged
-  shell.isEndTold = shell.ended !== null
+  if (shell.ended !== null) shell.endTold()
   const { violations } = shell
   shell.violations = []
   return withViolations(result, violations)
@@ -69,9 +74,15 @@ const endedMax = 20
 
 const noSession = fault('bad_request', 'Without a session nothing runs in the background.')
 
-type Deps = { readonly records: ProcessRecords | null; readonly now: () => number }
+type Deps = {
+  readonly records: ProcessRecords | null
+  /** Without them, nothing is known of commands that ended with their process. */
+  readonly commands?: CommandRecords | null | undefined
+  readonly now: () => number
+}
 
-export function createBackgroundShells({ records, now }: Deps): BackgroundShells {
+export function createBackgroundShells({ records, commands = null, now }: Deps): BackgroundShells {
+  let lost: readonly LostCommand[] = []
   const bySession = new Map<SessionId, Map<string, BackgroundShell>>()
   const reserved = new Map<object, SessionId>()
   const inTurn = createKeyedQueue()
@@ -86,6 +97,7 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     const ended = [...shells.values()].filter((shell) => shell.ended !== null)
     for (const shell of ended.slice(0, Math.max(0, ended.length - endedMax))) {
       shells.delete(shell.id)
+      shell.endTold() // its output can no longer be read
       void shell.running.output.close()
     }
   }
@@ -93,6 +105,7 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
   async function endAll(session: SessionId): Promise<void> {
     const shells = shellsOf(session)
     bySession.delete(session)
+    lost = [...lost, ...shells.flatMap(({ record, isEndTold }) => (record === null || isEndTold ? [] : [record]))]
     for (const { running: command, ended } of shells) if (ended === null) command.end('aborted')
     for (const { running: command, judged } of shells) {
       await judged
@@ -119,13 +132,18 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     const shells = bySession.get(session) ?? new Map<string, BackgroundShell>()
     bySession.set(session, shells)
     const id = newId(shells)
+    const record = (await commands?.add({ session, id, command: clip(command, commandCharsMax) })) ?? null
     const judge = async () => {
       const others = running(session).filter((one) => one !== shell)
       const found = await judging.judge(others.map((one) => one.judging))
       shell.violations = [...shell.violations, ...found]
     }
     const shell: BackgroundShell = {
-      ...{ id, command, startedAt: now(), running: started, judging },
+      ...{ id, command, startedAt: now(), running: started, judging, record },
+      endTold() {
+        shell.isEndTold = true
+        if (record !== null) void commands?.remove(record.path).catch(() => undefined) // told once more at the next start
+      },
       ...{ ended: null, readBytes: 0, isEndTold: false, violations: [] },
       judge: () => inTurn(session, judge),
       judged: started.ended.then(() => inTurn(session, judge)),
@@ -158,7 +176,13 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     async look(session) {
       for (const shell of running(session)) await shell.judge()
     },
-    news: (session) => newsOf(shellsOf(session)),
+    news(session) {
+      const gone = lost.filter((one) => one.session === session && commands?.isUntold(one))
+      return newsOf(shellsOf(session), gone, () => {
+        lost = lost.filter((one) => !gone.includes(one))
+        for (const { path } of gone) void commands?.remove(path).catch(() => undefined)
+      })
+    },
     refusal,
     async stop(session, id) {
       const shell = running(session).find((one) => one.id === id)
@@ -171,7 +195,10 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     async end(session) {
       await Promise.all((session === undefined ? [...bySession.keys()] : [session]).map(endAll))
     },
-    endLeftovers: async () => records?.endLeftovers(),
+    async endLeftovers() {
+      await records?.endLeftovers()
+      lost = (await commands?.lost(now())) ?? []
+    },
 
     reserve(session) {
       const refused = refusal(session)
@@ -205,16 +232,21 @@ const describeEnd = ({ ending, atMs }: NonNullable<BackgroundShell['ended']>): N
 })
 
 /** Says what the model does not know: which commands have ended, and what they changed outside edit boundaries. */
-function newsOf(shells: readonly BackgroundShell[]): BackgroundNews | null {
+function newsOf(
+  shells: readonly BackgroundShell[],
+  gone: readonly LostCommand[],
+  goneTold: () => void,
+): BackgroundNews | null {
   const untold = shells.filter(({ ended, isEndTold, violations }) => (ended && !isEndTold) || violations.length > 0)
-  if (untold.length === 0) return null
+  if (untold.length === 0 && gone.length === 0) return null
   const known = untold.map((shell) => ({ shell, violations: shell.violations, hasEnded: shell.ended !== null }))
   return {
-    text: untold.map(newsText).join('\n'),
+    text: [...gone.map(goneText), ...untold.map(newsText)].join('\n'),
     isBreach: untold.some(({ violations }) => violations.length > 0),
     told() {
+      goneTold()
       for (const { shell, violations, hasEnded } of known) {
-        shell.isEndTold ||= hasEnded
+        if (hasEnded) shell.endTold()
         shell.violations = shell.violations.filter((one) => !violations.includes(one))
       }
     },
@@ -223,9 +255,15 @@ function newsOf(shells: readonly BackgroundShell[]): BackgroundNews | null {
 
 const commandCharsMax = 200
 
+const nameText = (id: string, command: string): string =>
+  `The command ${id} in the background (${clip(escapeLine(command), commandCharsMax)})`
+
+const goneText = ({ id, command }: LostCommand): string =>
+  `${nameText(id, command)} has ended: the process of Holdfast that ran it was stopped. Its output is lost. Start it again if it is needed.`
+
 /** Nothing that the command printed is told here: it would look as if a person had said it. */
 function newsText({ id, command, startedAt, ended, isEndTold, violations }: BackgroundShell): string {
-  const name = `The command ${id} in the background (${clip(escapeLine(command), commandCharsMax)})`
+  const name = nameText(id, command)
   const lines: string[] = []
   if (ended !== null && !isEndTold) {
     const seconds = Math.max(0, Math.round((ended.atMs - startedAt) / 1000))

@@ -47,7 +47,7 @@ describe('the text of a running turn', () => {
   it('says that a change outside a boundary is in the file, and how to put it back', async () => {
     const outcome = { type: 'failed' as const, output: { text: '[outside_boundary: line 5]' } }
     const files = [{ path: 'a.ts', change: 'modified' as const, outside: true as const }]
-    const settled = recorded(9, { type: 'call.settled', turn: 0, call: 7, outcome, durationMs: 1, files })
+    const settled = recorded(9, { type: 'call.settled', call: 7, outcome, durationMs: 1, files })
     const { err } = await shown(settled)
     const { sessionId } = settled
     expect(err).toContain(

@@ -181,19 +181,7 @@ export { type DiffLine, diffCounts, diffLines, renameHeads } from './text/diff-l
 export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
 export { didYouMean, nearest } from './text/nearest.ts'
-export {
-  addBoundary,
-  Boundary,
-  dropBoundary,
-  findOutside,
-  growRange,
-  KeptBoundary,
-  LineChange,
-  LineRange,
-  ListedBoundary,
-  linesText,
-  moveRange,
-} from './value/boundary.ts'
+export * from './value/boundary.ts'
 export { Branch, ListedBranch, moveBranches } from './value/branch.ts'
 export {
   Content,

@@ -15,5 +15,5 @@ export async function findCallChanges(
     records.find((record) => !('lost' in record) && record.event.type === type)
   const found = find('files.touched') ?? find('call.settled')
   if (found) return ok(found.seq)
-  return refuse(fault('message_not_found', `This session has no settled call ${call}.`, { call }))
+  return refuse(fault('message_not_found', `This session has no call ${call} that has ended.`, { call }))
 }

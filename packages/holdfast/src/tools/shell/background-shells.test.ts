@@ -161,7 +161,7 @@ describe('a command in the background', () => {
     await background.endLeftovers()
     const news = background.news(session)
     expect(news?.text).toBe(
-      'The command 74ei in the background (sleep 300) has ended: the process of Holdfast that ran it was stopped. Its output is lost. Start it again if it is needed.',
+      'The command 74ei in the background (sleep 300) has ended: its session, or the process that ran it, was stopped. Its output is lost. Start it again if it is needed.',
     )
     expect(background.news(session)).not.toBeNull() // not told yet
     news?.told()
@@ -177,7 +177,7 @@ describe('a command in the background', () => {
     await expect.poll(untold).toHaveLength(1)
     await background.end()
     expect(await untold()).toHaveLength(1)
-    expect(background.news(session)?.text).toMatch(/ has ended: the process of Holdfast that ran it was stopped/)
+    expect(background.news(session)?.text).toMatch(/ has ended: its session, or the process that ran it, was stopped/)
   })
 
   it('that its owner left running is ended by the next process', async () => {

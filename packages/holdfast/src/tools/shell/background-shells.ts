@@ -259,7 +259,7 @@ const nameText = (id: string, command: string): string =>
   `The command ${id} in the background (${clip(escapeLine(command), commandCharsMax)})`
 
 const goneText = ({ id, command }: LostCommand): string =>
-  `${nameText(id, command)} has ended: the process of Holdfast that ran it was stopped. Its output is lost. Start it again if it is needed.`
+  `${nameText(id, command)} has ended: its session, or the process that ran it, was stopped. Its output is lost. Start it again if it is needed.`
 
 /** Nothing that the command printed is told here: it would look as if a person had said it. */
 function newsText({ id, command, startedAt, ended, isEndTold, violations }: BackgroundShell): string {

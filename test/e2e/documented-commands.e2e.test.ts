@@ -180,7 +180,10 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     { line: 'holdfast caps', given: 'holdfast run "count to 2" >/dev/null 2>&1', prints: /^Spent on [\s\S]*all +1 / },
     { line: 'holdfast caps set --cost 20', says: /Set the cap for everything: \$20 a day/ },
     {
-      ...{ line: 'holdfast caps set --cost 5 --token phone', says: /Set the cap for token phone \(tok_\w+\): \$5 a day/ },
+      ...{
+        line: 'holdfast caps set --cost 5 --token phone',
+        says: /Set the cap for token phone \(tok_\w+\): \$5 a day/,
+      },
       given: 'holdfast token create phone --role driver >/dev/null 2>&1; mkdir ~/harbour',
     },
     {

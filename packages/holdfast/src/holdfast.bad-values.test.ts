@@ -269,6 +269,8 @@ async function tryAll(
 ) {
   return Promise.all(
     places.map(async (place) => {
+      // Whether there is something to continue depends on whether the turn before ended before it was aborted.
+      if (name === 'continue') await place.session.prompt('hello').result()
       const seq = await seqOf(place)
       const given = args(place)
       const outcomes = await Promise.all(

@@ -8,10 +8,10 @@ process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules
 // In watch mode the source changes between runs, so processes run the source.
 if (process.argv.includes('run')) process.env['HOLDFAST_TEST_BUILD'] ??= await buildProgram()
 
-const project = (name: string, include: string[], testTimeout: number, isolate = true, retry = 0) => ({
+const project = (name: string, include: string[], testTimeout: number, isolate = true, more = {}) => ({
   // A poll waits as long as its test may: on a busy machine a second is not enough.
   test: {
-    ...{ name, include, testTimeout, hookTimeout: testTimeout, isolate, retry },
+    ...{ name, include, testTimeout, hookTimeout: testTimeout, isolate, ...more },
     expect: { poll: { timeout: testTimeout } },
   },
 })
@@ -29,7 +29,10 @@ export default defineConfig({
       project('faults', ['test/faults/**/*.test.ts'], 120_000),
       project('hostile', ['test/hostile/**/*.test.ts'], 120_000),
       // In a browser on a busy machine a click is lost about once in a thousand tests; the same test then passes.
-      project('e2e', ['test/e2e/**/*.test.ts'], 240_000, true, 2),
+      project('e2e', ['test/e2e/**/*.test.ts'], 240_000, true, {
+        retry: 2,
+        globalSetup: './test/e2e/unpack-browser.ts',
+      }),
       project('providers', ['test/providers/**/*.test.ts'], 120_000),
     ],
   },

@@ -82,7 +82,7 @@ describe('a command in a git work tree', () => {
     const { holdfast, session } = await open()
     const turn = session.prompt(command)
     if (mark !== null) {
-      await vi.waitUntil(() => existsSync(join(workdir, mark)))
+      await vi.waitUntil(() => existsSync(join(workdir, mark)), { timeout: 30_000 }) // a second is not enough on a busy machine
       await session.abort()
       for await (const item of session.subscribe({ after: 0 })) {
         if (item.type === 'record' && item.record.event.type === 'files.touched') break

@@ -84,7 +84,7 @@ describe("a session of Holdfast's own format", () => {
   const settings = {
     instructions: 'Obey the file.',
     providerOptions: { demo: { loud: true } },
-    permissions: [{ tool: 'shell', verdict: 'allow' as const }],
+    permissions: [{ tool: 'shell', pattern: 'git status', verdict: 'allow' as const }],
     approvals: 'none' as const,
   }
 

@@ -1,5 +1,6 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { median } from '../median.ts'
 import { makeMessages } from './conversations.ts'
 import type { OpenPeer, Peer } from './peer.ts'
@@ -36,6 +37,7 @@ export async function benchOpen(
     const open = await peer.open(openDir)
     names.set(peer, await open.write(sent))
     if (peer === crowded) await writeOthers(open)
+    await untilIdle()
     await open.close()
   }
   const samples = new Map(peers.map((peer) => [peer, { start: [0], ready: [0], read: [0] }]))
@@ -73,6 +75,18 @@ export async function benchOpen(
       { startMs: median(start), readyMs: median(ready), readMs: median(read) },
     ]),
   )
+}
+
+const idle = { sampleMs: 250, cpuMsMax: 10 }
+
+/** Waits until this process does nothing more: a store that has just been written still builds its word index. */
+async function untilIdle(): Promise<void> {
+  for (;;) {
+    const before = process.cpuUsage()
+    await delay(idle.sampleMs)
+    const { user, system } = process.cpuUsage(before)
+    if ((user + system) / 1000 < idle.cpuMsMax) return
+  }
 }
 
 async function writeOthers(open: OpenPeer): Promise<void> {

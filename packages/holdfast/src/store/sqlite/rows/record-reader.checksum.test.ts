@@ -35,6 +35,10 @@ function damage(sql: string): void {
 describe('a damaged record', () => {
   it.each([
     ['body', `update record set body = replace(body, 'call.started', 'call.startee') where seq = 2`],
+    ['body, with the separator of lines', 'update record set body = body || char(30) || body where seq = 2'],
+    ['body, with a NUL', 'update record set body = char(0) || body where seq = 2'],
+    ['body, empty', `update record set body = '' where seq = 2`],
+    ['at, with line breaks', 'update record set at = at || char(10) || at where seq = 2'],
     ['at', `update record set at = replace(at, '2026', '2027') where seq = 2`],
     ['type', `update record set type = 'call.startdd' where seq = 2`],
     ['version', 'update record set v = 3 where seq = 2'],

@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
-import { orThrow } from '@holdfast/protocol'
-import { appendTo, mustAppend, mustCreate, newSession, sessionId, textsAfter } from '@holdfast/testkit/contracts'
+import { messageEvents, orThrow, TurnNumber } from '@holdfast/protocol'
+import {
+  appendTo,
+  mustAppend,
+  mustCreate,
+  newSession,
+  recordAt,
+  sessionId,
+  textSaid,
+  textsAfter,
+} from '@holdfast/testkit/contracts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
 import { createRecordReader } from './record-reader.ts'
@@ -68,9 +77,62 @@ it('leaves a short compressed body to the thread that asked, with its length cou
   const bodies = (charsMax?: number) =>
     createRecordReader(database)
       .read(sessionId(3), { after: 1, limit: 9, charsMax })
-      .flatMap((text, index) => (index % 2 === 0 ? [] : [typeof text]))
+      .flatMap((text) => (typeof text === 'string' ? text.split('\x1e').map(() => 'string') : [typeof text]))
   expect(bodies()).toEqual(['string', 'object', 'string', 'string'])
   expect(bodies(4000)).toEqual(['string', 'object'])
+})
+
+describe('reading messages', () => {
+  const turns = 300
+  /** Each turn has three records, the first of them after the start of the session. */
+  const atTurn = (turn: number) => ({ started: 3 * turn + 2, text: 3 * turn + 3, ended: 3 * turn + 4 })
+
+  beforeAll(async () => {
+    await mustCreate(store, newSession(6))
+    const records = Array.from({ length: turns }, (_, count) => {
+      const { started, text, ended } = atTurn(count)
+      const turn = TurnNumber.parse(count)
+      return [
+        recordAt(started, { type: 'turn.started', turn, cause: 'prompt' }),
+        recordAt(text, textSaid(`text ${count}`)),
+        recordAt(ended, { type: 'turn.ended', turn, reason: 'done' }),
+      ]
+    })
+    await mustAppend(store, appendTo(6, 1, { records: records.flat() }))
+  })
+  const damage = (sql: string) => {
+    using database = new DatabaseSync(join(directory, 'holdfast.db'), { timeout: 10_000 })
+    const sid = `sid = (select sid from session where id = '${sessionId(6)}')`
+    expect(database.prepare(`${sql} and ${sid}`).run().changes).toBe(1)
+  }
+  const read = async (range: Partial<ReadRange> = {}) => {
+    const page = await store.read(sessionId(6), { after: 1, limit: 5000, types: messageEvents, ...range })
+    return { seqs: page.map(({ seq }) => seq), lost: page.flatMap((record) => ('lost' in record ? [record.seq] : [])) }
+  }
+  const texts = Array.from({ length: turns }, (_, turn) => atTurn(turn).text)
+
+  it.each([false, true])('returns each message of a page in order, newest first: %s', async (newestFirst) => {
+    const inOrder = newestFirst ? texts.toReversed() : texts
+    expect(await read({ newestFirst })).toEqual({ seqs: inOrder, lost: [] })
+    expect(await read({ newestFirst, limit: 17 })).toEqual({ seqs: inOrder.slice(0, 17), lost: [] })
+    const inside = { after: atTurn(40).started, upTo: atTurn(250).text }
+    expect((await read({ newestFirst, ...inside })).seqs).toEqual(
+      inOrder.filter((seq) => seq > inside.after && seq <= inside.upTo),
+    )
+  })
+
+  it('reports what may have been a message, and not the damaged end of a turn', async () => {
+    damage(`update record set body = replace(body, 'done', 'dono') where seq = ${atTurn(1).ended}`)
+    expect((await read()).lost).toEqual([])
+    damage(`update record set body = replace(body, 'text 2', 'text 3') where seq = ${atTurn(2).text}`)
+    damage(`update record set type = 'turn.endee' where seq = ${atTurn(70).ended}`)
+    damage(`delete from record where seq = ${atTurn(200).started}`)
+    const lost = [atTurn(2).text, atTurn(70).ended, atTurn(200).started]
+    expect((await read()).lost).toEqual(lost)
+    expect((await read({ newestFirst: true })).seqs).toEqual((await read()).seqs.toReversed())
+    const all = await store.read(sessionId(6), { after: 1, limit: 5000 })
+    expect(all.flatMap((record) => ('lost' in record ? [record.seq] : []))).toEqual([atTurn(1).ended, ...lost])
+  })
 })
 
 it('finds each damaged body among those that are decompressed together', async () => {

@@ -1,19 +1,18 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
 import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import { checkRecord, decompressBody, recordColumns } from './columns.ts'
-import { beginChecksum, type CompressedText, checksumOfTexts, headColumn, type RecordTexts } from './record-texts.ts'
+import { createLineReader, type Lines, type Seqs, seqOf, typeOf, unsaid } from './record-lines.ts'
+import { beginChecksum, bodyBytesInline, type CompressedText, isIntact, type RecordTexts } from './record-texts.ts'
 import { decompressedBytes } from './zstd-frames.ts'
 
-/** A range of seqs, both ends included, and the session of the lineage that stores them. */
-type SeqRange = { readonly sid: number; readonly session: string; readonly from: number; readonly upTo: number }
+/** A range of seqs, and the session of the lineage that stores them. */
+type SeqRange = Seqs & { readonly sid: number; readonly session: string }
 
 /** With a filter by type, about every second record matches. */
 const rowsPerMatch = 2
 const rowsAtOnce = { min: 16, max: 512 }
-/** A longer body is read by a query of its own, so that the rows read at once are bounded. */
-const bodyBytesAtOnce = 64 * 1024
 /** The thread that asked decompresses a body of up to this length. A longer one would hold up its other work. */
 const decompressedLaterBytes = 16 * 1024
 
@@ -21,11 +20,10 @@ const decompressedLaterBytes = 16 * 1024
 export function createRecordReader(database: DatabaseSync) {
   const byId = database.prepare('select sid, id, base, head, parent from session where id = ? and purged_at is null')
   const bySid = database.prepare('select sid, id, base, head, parent from session where sid = ?')
-  const inRange = `
-    select seq, type, crc, ${headColumn}, iif(octet_length(body) > ${bodyBytesAtOnce}, null, body)
-    from record where sid = ? and seq between ? and ? order by seq`
-  const oldestFirst = asLists(database.prepare(`${inRange} limit ?`))
-  const newestFirst = asLists(database.prepare(`${inRange} desc limit ?`))
+  const readLines = createLineReader(database)
+  const shortBodies = database.prepare(`
+    select seq, iif(octet_length(body) > ${bodyBytesInline}, null, body) as body
+    from record where sid = ? and seq in (select value from json_each(?))`)
   const oneBody = database.prepare('select body from record where sid = ? and seq = ?')
   // Names the index: SQLite would otherwise walk the whole session by seq, to get the order.
   const byRef = database.prepare(`
@@ -48,50 +46,62 @@ export function createRecordReader(database: DatabaseSync) {
     return ranges
   }
 
+  /** Returns a function that reads the body of a line that has none, compressed or long. Short ones are read together. */
+  function readBodies(sid: number, { list }: Lines): (seq: number) => unknown {
+    const missing = list.filter((line) => line.endsWith('\n')).map(seqOf)
+    const rows = missing.length === 0 ? [] : shortBodies.all(sid, JSON.stringify(missing))
+    const short = new Map(rows.map(({ seq, body }) => [Number(seq), body]))
+    return (seq) => short.get(seq) ?? oneBody.get(sid, seq)?.['body']
+  }
+
   /** Returns one answer for each seq: a missing or damaged row is a lost record. */
   function read(
     session: string,
     { after, upTo: last, limit, charsMax = Number.POSITIVE_INFINITY, newestFirst: isDown = false, types }: ReadRange,
   ): RecordTexts {
-    const wanted = types === undefined ? null : new Set<unknown>(types)
+    const wanted = types === undefined ? null : new Set<string>(types)
+    const isSaid = wanted !== null && unsaid.isDisjointFrom(wanted)
     const ranges = lineage(session, after, last ?? Number.MAX_SAFE_INTEGER)
     const step = isDown ? -1 : 1
-    const page: (string | CompressedText | null)[] = []
-    const textsMax = 2 * limit
-    let chars = 0
+    const page = createPage()
     for (const { sid, session: holder, from, upTo } of isDown ? ranges : ranges.toReversed()) {
       const begun = beginChecksum(holder)
       let next = isDown ? upTo : from
-      const loseUntil = (seq: number): void => {
-        for (; next !== seq && page.length < textsMax; next += step) page.push(String(next), null)
+      const loseUntil = (seq: number) => {
+        for (; next !== seq && page.records() < limit; next += step) page.lose(next)
       }
-      while (page.length < textsMax && next >= from && next <= upTo) {
-        const count = countRows(limit - page.length / 2, wanted !== null)
-        const rows = isDown ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)
-        for (const [seq, type, crc, head, short] of rows) {
-          loseUntil(Number(seq))
-          if (page.length >= textsMax) return page
-          const isWanted = wanted === null || wanted.has(type)
-          const stored = short ?? oneBody.get(sid, next)?.['body']
+      while (page.records() < limit && next >= from && next <= upTo) {
+        const count = countRows(limit - page.records(), wanted !== null)
+        const lines = readLines(sid, isDown ? { from, upTo: next } : { from: next, upTo }, { count, isDown, isSaid })
+        const bodyOf = readBodies(sid, lines)
+        let end = -1
+        for (const line of lines.list) {
+          const start = end + 1
+          end = start + line.length
+          const seq = seqOf(line)
+          if (lines.isComplete) next = seq
+          else loseUntil(seq)
+          if (page.records() >= limit) return page.texts()
           next += step
-          if (isWanted && isDecompressedLater(stored)) {
-            page.push(String(head), { bytes: stored, begun, crc: Number(crc) })
-            chars += decompressedBytes(stored) ?? 0
-          } else {
-            const body = decompressBody(stored)
-            if (checksumOfTexts(begun, String(head), body) !== crc) {
-              page.push(String(seq), null) // it may have had any of the types
-            } else if (isWanted) {
-              page.push(String(head), body)
-              chars += body.length
-            }
+          const type = wanted === null ? null : typeOf(line)
+          if (isSaid && type !== null && unsaid.has(type)) continue
+          const isWanted = type === null || wanted?.has(type)
+          const stored = line.endsWith('\n') ? bodyOf(seq) : null
+          if (isWanted && isDecompressedLater(stored)) page.addCompressed({ head: line, bytes: stored, begun })
+          else {
+            const whole = stored === null ? line : `${line}${decompressBody(stored)}`
+            if (!isIntact(whole, begun))
+              page.lose(seq) // it may have had any of the types
+            else if (isWanted && stored === null) page.add(lines.joined, start, end)
+            else if (isWanted) page.add(whole, 0, whole.length)
           }
-          if (chars >= charsMax) return page
+          if (page.chars() >= charsMax) return page.texts()
         }
-        if (rows.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
+        if (lines.isComplete) next = isDown ? lines.covered.from - 1 : lines.covered.upTo + 1
+        else if (lines.list.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
       }
     }
-    return page
+    return page.texts()
   }
 
   return {
@@ -121,9 +131,37 @@ function countRows(missing: number, isFiltered: boolean): number {
   return Math.min(Math.max(missing * rowsPerMatch, rowsAtOnce.min), rowsAtOnce.max)
 }
 
-/** Reads rows as lists, many at once: an object for each, or a step for each, takes twice as long. */
-function asLists(statement: StatementSync): (...parameters: readonly number[]) => readonly (readonly unknown[])[] {
-  statement.setReturnArrays(true)
-  // Node's types describe rows as objects only.
-  return (...parameters) => statement.all(...parameters) as unknown as readonly (readonly unknown[])[]
+/** Collects a page. Lines that follow each other in one text stay one text. */
+function createPage() {
+  const page: (string | CompressedText | number)[] = []
+  let run: { readonly text: string; readonly start: number; end: number } | null = null
+  let [records, chars] = [0, 0]
+  const push = (value: CompressedText | number | null, length: number) => {
+    if (run) page.push(run.text.slice(run.start, run.end))
+    run = null
+    if (value === null) return
+    page.push(value)
+    records += 1
+    chars += length
+  }
+  return {
+    records: () => records,
+    chars: () => chars,
+    /** Adds the line at this place of a text. */
+    add(text: string, start: number, end: number): void {
+      if (run?.text === text && run.end + 1 === start) run.end = end
+      else {
+        push(null, 0)
+        run = { text, start, end }
+      }
+      records += 1
+      chars += end - start
+    },
+    addCompressed: (text: CompressedText) => push(text, decompressedBytes(text.bytes) ?? 0),
+    lose: (seq: number) => push(seq, 0),
+    texts(): RecordTexts {
+      push(null, 0)
+      return page
+    },
+  }
 }

@@ -4,77 +4,95 @@ import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import { decompressBody } from './columns.ts'
 import { decompressTogether } from './zstd-frames.ts'
 
-/**
- * A page as it crosses threads: for each record its head and its body, for a lost one its seq and null. Few values are
- * read, checked and cloned faster than a value for each column.
- */
-export type RecordTexts = readonly (string | CompressedText | null)[]
+/** Between two lines. No record has it: JSON escapes it, and no name may contain it. */
+export const lineSeparator = '\x1e'
 
 /**
- * A compressed body that is not checked yet. The thread that asked does both, while the store's thread reads on: to
- * decompress takes it as long as everything else.
+ * A page as it crosses threads: lines of records, joined by separators; a record whose body is compressed; the seq of a lost
+ * one. Few values are read and cloned faster than a value for each column of each record.
+ */
+export type RecordTexts = readonly (string | CompressedText | number)[]
+
+/**
+ * A record with a compressed body that is not checked yet. The thread that asked does both, while the store's thread reads
+ * on: to decompress takes it as long as everything else.
  */
 export type CompressedText = {
+  /** The line without the body. */
+  readonly head: string
   readonly bytes: Uint8Array
   /** The checksum of the session's name. */
   readonly begun: number
-  readonly crc: number
 }
 
-/** SQL for the columns that `checksumOf` covers before the body, each followed by a line break. */
-export const headColumn =
-  "concat_ws(char(10), seq, at, type, v, ifnull(client, ''), ifnull(command_id, ''), ifnull(ref, ''), '')"
+/** A longer body is not part of its line, so that the lines read at once are bounded. */
+export const bodyBytesInline = 64 * 1024
+
+/**
+ * SQL for the line of a row: its checksum, then all that the checksum covers, each field followed by a line break. The
+ * body is left out if it is long or compressed.
+ */
+export const lineColumn = `concat_ws(char(10), crc, seq, at, type, v, ifnull(client, ''), ifnull(command_id, ''),
+  ifnull(ref, ''), iif(typeof(body) = 'text' and octet_length(body) <= ${bodyBytesInline}, body, ''))`
 
 /** Returns the checksum of a session's name, with which each of its records begins. */
 export const beginChecksum = (session: string): number => crc32(`${session}\n`)
 
-/** Returns the checksum of a record, equal to `checksumOf`. */
-export const checksumOfTexts = (begun: number, head: string, body: string): number => crc32(body, crc32(head, begun))
+/** Returns whether a line, with its body, matches its checksum. */
+export function isIntact(line: string, begun: number): boolean {
+  const crcEnd = line.indexOf('\n')
+  return crc32(line.slice(crcEnd + 1), begun) === Number(line.slice(0, crcEnd))
+}
 
 /** Returns the records of a page. */
 export function decodeTexts(texts: RecordTexts): StoredPage {
-  const page: (StoredRecord | LostRecord)[] = []
   const decompressed = decompressTexts(texts)
-  for (let index = 0; index < texts.length; index += 2) {
-    const head = String(texts[index])
-    const given = texts[index + 1] ?? null
-    const body = typeof given === 'string' ? given : (decompressed.get(index) ?? null)
-    const [seq, at = '', type = '', v, by, commandId, ref] = head.split('\n', 7)
-    page.push(
-      body === null
-        ? { seq: Number(seq), lost: true }
-        : {
-            seq: Number(seq),
-            at,
-            type,
-            v: Number(v),
-            by: by || null,
-            commandId: commandId || null,
-            ref: ref ? Number(ref) : null,
-            body,
-          },
-    )
+  const page: (StoredRecord | LostRecord)[] = []
+  for (const text of texts) {
+    if (typeof text === 'number') page.push({ seq: text, lost: true })
+    else if (typeof text === 'string') for (const line of text.split(lineSeparator)) page.push(decodeLine(line))
+    else page.push(decompressed.get(text) ?? { seq: decodeLine(text.head).seq, lost: true })
   }
   return page
 }
 
-/** Returns the compressed bodies of a page as text, by their index. Those that do not match their checksums are missing. */
-function decompressTexts(texts: RecordTexts): ReadonlyMap<number, string> {
-  const bodies = new Map<number, CompressedText>()
-  for (let index = 0; index < texts.length; index += 2) {
-    const body = texts[index + 1] ?? null
-    if (body !== null && typeof body !== 'string') bodies.set(index, body)
+function decodeLine(line: string): StoredRecord {
+  const crcEnd = line.indexOf('\n')
+  const seqEnd = line.indexOf('\n', crcEnd + 1)
+  const atEnd = line.indexOf('\n', seqEnd + 1)
+  const typeEnd = line.indexOf('\n', atEnd + 1)
+  const vEnd = line.indexOf('\n', typeEnd + 1)
+  const byEnd = line.indexOf('\n', vEnd + 1)
+  const commandEnd = line.indexOf('\n', byEnd + 1)
+  const refEnd = line.indexOf('\n', commandEnd + 1)
+  return {
+    seq: Number(line.slice(crcEnd + 1, seqEnd)),
+    at: apart(line.slice(seqEnd + 1, atEnd)),
+    type: line.slice(atEnd + 1, typeEnd),
+    v: Number(line.slice(typeEnd + 1, vEnd)),
+    by: byEnd === vEnd + 1 ? null : apart(line.slice(vEnd + 1, byEnd)),
+    commandId: commandEnd === byEnd + 1 ? null : apart(line.slice(byEnd + 1, commandEnd)),
+    ref: refEnd === commandEnd + 1 ? null : Number(line.slice(commandEnd + 1, refEnd)),
+    body: line.slice(refEnd + 1),
   }
-  const decompressed = new Map<number, string>()
-  const together = bodies.size > 1 ? decompressTogether([...bodies.values()].map(({ bytes }) => bytes)) : null
-  for (const [count, [index, { bytes, begun, crc }]] of [...bodies].entries()) {
-    const headSum = crc32(String(texts[index]), begun)
-    const found = together?.[count]
-    if (found !== undefined && crc32(found, headSum) === crc) decompressed.set(index, found.toString())
-    else {
-      const alone = decompressBody(bytes)
-      if (crc32(alone, headSum) === crc) decompressed.set(index, alone)
-    }
+}
+
+/** Copies a short part of a text: V8 would keep the whole text in memory for it. */
+const apart = (part: string): string => ` ${part}`.slice(1)
+
+/** Returns the records of a page whose bodies are compressed. Those that do not match their checksums are missing. */
+function decompressTexts(texts: RecordTexts): ReadonlyMap<CompressedText, StoredRecord> {
+  const compressed = texts.filter((text) => typeof text === 'object')
+  const records = new Map<CompressedText, StoredRecord>()
+  const together = compressed.length > 1 ? decompressTogether(compressed.map(({ bytes }) => bytes)) : null
+  for (const [index, text] of compressed.entries()) {
+    const crcEnd = text.head.indexOf('\n')
+    const crc = Number(text.head.slice(0, crcEnd))
+    const headSum = crc32(text.head.slice(crcEnd + 1), text.begun)
+    const found = together?.[index]
+    const isRight = found !== undefined && crc32(found, headSum) === crc
+    const body = isRight ? found.toString() : decompressBody(text.bytes)
+    if (isRight || crc32(body, headSum) === crc) records.set(text, { ...decodeLine(text.head), body })
   }
-  return decompressed
+  return records
 }

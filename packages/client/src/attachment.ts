@@ -11,8 +11,7 @@ import {
   type StartOptions,
 } from '@holdfast/protocol'
 import type { FollowOptions } from './http/follow-stream.ts'
-import { bindClient } from './session/bound-handle.ts'
-import { createSession, type Session } from './session/session.ts'
+import { createClientSession, type Session } from './session/session.ts'
 
 /** How an attachment moves to another session. */
 export type MoveOptions = {
@@ -57,7 +56,7 @@ export function createAttachment(
 ): Attachment {
   let current: Current = { handle: first, left: new AbortController(), role }
   /** Commands are sent in the client's name, so that a viewer's are refused. */
-  const sessionOf = (handle: SessionHandle) => createSession(bindClient(handle, client))
+  const sessionOf = (handle: SessionHandle) => createClientSession(handle, client)
   /** Runs one move at a time. */
   const inTurn = createSerialQueue()
 

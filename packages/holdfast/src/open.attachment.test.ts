@@ -198,6 +198,40 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     await anna.detach()
   })
 
+  it('ends with detach while a turn is followed, and the turn is still followed to its end', async () => {
+    const { id } = await start('one')
+    const anna = await (await sessionAt(id)).attach({ client: 'anna' })
+    const turn = anna.prompt('run sleep 100') // waits for an approval
+    const items = turn[Symbol.asyncIterator]()
+    await items.next()
+    await anna.detach()
+    expect(await roleIn(id, 'anna')).toBeNull()
+    const ben = await (await sessionAt(id)).attach({ client: 'ben' })
+    expect(ben.role).toBe('driver')
+    await ben.abort()
+    expect(await turn.result()).toMatchObject({ reason: 'aborted' })
+    expect(await roleIn(id, 'anna')).toBeNull()
+    await items.return?.(undefined)
+    await ben.detach()
+  })
+
+  it('ends its subscriptions with detach, and takes no seat by subscribing again', async () => {
+    const { id } = await start('one')
+    const anna = await (await sessionAt(id)).attach({ client: 'anna' })
+    const frames = anna.subscribe()[Symbol.asyncIterator]()
+    const unread = anna.subscribe()
+    await frames.next()
+    await anna.detach()
+    expect(await roleIn(id, 'anna')).toBeNull()
+    for (let next = await frames.next(); !next.done; next = await frames.next())
+      expect(next.value.type).not.toBe('record')
+    const read = async (given: AsyncIterable<Frame>) => given[Symbol.asyncIterator]().next()
+    expect(await codeOf(read(anna.subscribe()))).toBe('not_subscribed')
+    expect(await codeOf(read(anna.as('anna').subscribe()))).toBe('not_subscribed')
+    expect(await codeOf(read(unread))).toBe('not_subscribed')
+    expect(await roleIn(id, 'anna')).toBeNull()
+  })
+
   it('is refused for a bad name', async () => {
     const { id } = await start('one')
     expect(await codeOf((await sessionAt(id)).attach({ client: 'a b' }))).toBe('bad_request')

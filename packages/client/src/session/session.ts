@@ -28,7 +28,7 @@ import { createSessionHistory } from './session-history.ts'
 import { createSessionModels } from './session-models.ts'
 import { createSessionReads } from './session-reads.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
-import { createTurn, type Turn, type TurnOptions } from './turn.ts'
+import { createTurn, type FollowedHandle, type Turn, type TurnOptions } from './turn.ts'
 
 /** Which turn to stop. */
 export type AbortOptions = CommandOptions & {
@@ -108,22 +108,35 @@ export type AttachedSession = Session &
   }
 
 /** Creates the methods of a session on any handle. */
-export function createSession(handle: SessionHandle): Session {
+export const createSession = (handle: SessionHandle): Session => createSessionOf(handle, handle)
+
+/** Creates the methods of a session in the name of a client. */
+export const createClientSession = (handle: SessionHandle, client: string): Session =>
+  createSessionOf(bindClient(handle, client), handle)
+
+/** `unnamed` follows turns: a subscription in a client's name would attach it, and keep it attached after `detach`. */
+function createSessionOf(handle: SessionHandle, unnamed: Pick<SessionHandle, 'subscribe'>): Session {
   return {
-    ...createMethods(handle),
-    as: (client) => createSession(bindClient(handle, orThrow(parseOptions(ClientId, client, 'name a client')))),
+    ...createMethods(handle, unnamed),
+    as: (client) =>
+      createSessionOf(bindClient(handle, orThrow(parseOptions(ClientId, client, 'name a client'))), unnamed),
     async attach(options) {
       const seat = orThrow(await handle.attach(options))
-      const { client, role, detach } = seat
-      return { ...createSession(bindSeat(handle, seat)), client, role, detach, [Symbol.asyncDispose]: detach }
+      const { client, role } = seat
+      const { handle: bound, detach } = bindSeat(handle, seat)
+      return { ...createSessionOf(bound, unnamed), client, role, detach, [Symbol.asyncDispose]: detach }
     },
   }
 }
 
 /** Methods for prompts, turns, approvals, settings and clients. */
-function createMethods(handle: SessionHandle) {
+function createMethods(handle: SessionHandle, unnamed: Pick<SessionHandle, 'subscribe'>) {
   const requests = createRequests(handle)
   const { submit, submitWith } = requests
+  const followed: FollowedHandle = {
+    submit: (command, options) => handle.submit(command, options),
+    subscribe: (options) => unnamed.subscribe(options),
+  }
 
   return {
     ...createSessionHistory(requests),
@@ -137,7 +150,7 @@ function createMethods(handle: SessionHandle) {
      * waits for the end of that turn and always gets an answer of its own.
      */
     prompt: (content: PromptContent, options?: PromptOptions): Turn =>
-      createTurn(handle, (sent) => submit({ type: promptCommand(options), content }, sent), options, ['queue']),
+      createTurn(followed, (sent) => submit({ type: promptCommand(options), content }, sent), options, ['queue']),
     /** Starts a turn without following it. During a turn it steers and returns `{queued: 'steering'}`. */
     sendPrompt: (content: PromptContent, options?: CommandOptions) => submit({ type: 'sendPrompt', content }, options),
     /** Adds a prompt to the running turn at its next safe point. In an idle session it starts a turn. */
@@ -186,7 +199,7 @@ function createMethods(handle: SessionHandle) {
       submit({ type: 'stopBackgroundShell', shell }, options),
     /** Continues the interrupted turn and returns it, like `prompt`. */
     continue: (options?: TurnOptions): Turn =>
-      createTurn(handle, (sent) => submit({ type: 'continue' }, sent), options),
+      createTurn(followed, (sent) => submit({ type: 'continue' }, sent), options),
     /** Enters plan mode: tools that change something are denied. */
     enterPlan: (options?: CommandOptions) => submit({ type: 'enterPlan' }, options),
     /** Leaves plan mode: tools may change something, after approval. */

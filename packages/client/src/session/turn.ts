@@ -61,9 +61,12 @@ export type TurnOptions = CommandOptions & {
   readonly signal?: AbortSignal | undefined
 }
 
+/** What a turn needs of its session: it sends commands in the name of its client, and follows the session without a name. */
+export type FollowedHandle = Pick<SessionHandle, 'submit' | 'subscribe'>
+
 /** Sends the command of a turn and returns the turn. `moreOptions` names the options of the command itself. */
 export function createTurn(
-  handle: SessionHandle,
+  handle: FollowedHandle,
   send: (options: CommandOptions) => Promise<CommandResult<'sendPrompt'>>,
   options?: TurnOptions,
   moreOptions: readonly string[] = [],
@@ -136,7 +139,7 @@ async function* endAtOnce(seq: number, ran: string): AsyncGenerator<TurnItem, Tu
 }
 
 /** Yields the items of the turn that the command with this first record asked for, and returns how it ended. */
-async function* followTurn(handle: SessionHandle, first: number): AsyncGenerator<TurnItem, TurnResult> {
+async function* followTurn(handle: FollowedHandle, first: number): AsyncGenerator<TurnItem, TurnResult> {
   const summary = createTurnSummary(({ seq }) => seq === first)
   const toItems = createTurnItems()
   for await (const frame of handle.subscribe({ after: first - 1 })) {
@@ -164,7 +167,7 @@ function resultOf({ text, usage, turn, end, queue }: TurnSummary, seq: number): 
 }
 
 /** Returns how far the turn has come, without waiting for more. */
-async function readTurn(handle: SessionHandle, first: number): Promise<TurnSummary> {
+async function readTurn(handle: FollowedHandle, first: number): Promise<TurnSummary> {
   const summary = createTurnSummary(({ seq }) => seq === first)
   for await (const frame of handle.subscribe({ after: first - 1 })) {
     if (frame.type !== 'record') break // all records so far were read

@@ -86,6 +86,18 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
     expect(texts).toEqual([undefined, 'I write.', 'Done.'])
   })
 
+  it('yields a notice for people where a limit ends it', async () => {
+    await using test = await open([[call('write', {})], [say('Done.')]])
+    await test.session.setBudgets({ maxSteps: 1 })
+    await test.session.setToolTrust('write', 'session')
+    const items = await Array.fromAsync(test.session.prompt('write it'))
+    expect(briefs(items).map((text) => text.replace(/^notice .*/, 'notice'))).toEqual([
+      ...['tool_call write waiting', 'tool_result write complete', 'notice', 'end limit'],
+    ])
+    const notice = items.find((item) => item.type === 'notice')
+    expect(notice).toMatchObject({ level: 'info', code: 'step_limit', text: expect.stringContaining('1') })
+  })
+
   it('is no promise, so that an async function can return it', async () => {
     await using test = await open([[say('One.')]])
     const begin = async () => test.session.prompt('go')

@@ -61,6 +61,7 @@ export type { Environment } from '../system/home.ts'
 export type {
   RunContext,
   ToolDefinition,
+  ToolMedia,
   ToolOutput,
   ToolReturn,
 } from '../tools/own/define-own-tool.ts'

@@ -9,6 +9,7 @@ import {
   HoldfastError,
   limits,
 } from '@holdfast/protocol'
+import { z } from 'zod'
 import { resolvePath } from '../../system/files/resolve-path.ts'
 
 /** The blobs of a call, with a memory of those that it stored. */
@@ -38,15 +39,26 @@ export function createCallBlobs(blobs: ToolBlobs): CallBlobs {
   }
 }
 
-type Returned = { readonly files?: unknown; readonly blob?: unknown }
+type Returned = { readonly files?: unknown; readonly blob?: unknown; readonly media?: unknown }
 export type CallPlace = { readonly tool: string; readonly workdir: string; readonly blobs: CallBlobs }
 
-/** Checks the files and the blob that an own tool names, before they are recorded. Throws a fault that says what is wrong. */
-export async function checkOutput({ files, blob }: Returned, place: CallPlace) {
+/** Checks the files, the blob and the media that an own tool names, before they are recorded. Throws a fault that says what is wrong. */
+export async function checkOutput({ files, blob, media = [] }: Returned, place: CallPlace) {
   return {
     files: files === undefined ? undefined : await checkFiles(files, place),
     blob: blob === undefined ? undefined : await checkBlob(blob, place),
+    media: checkMedia(media, place),
   }
+}
+
+const Media = z
+  .array(z.strictObject({ bytes: z.instanceof(Uint8Array), name: z.string().max(200).optional() }))
+  .max(limits.promptPartsMax)
+
+function checkMedia(media: unknown, { tool }: CallPlace) {
+  const parsed = Media.safeParse(media)
+  if (parsed.success) return parsed.data
+  throw new WrongOutput(tool, 'bad_request', `returned wrong media: ${explainIssue(parsed.error)}.`)
 }
 
 /** Thrown for an output that cannot be recorded. */

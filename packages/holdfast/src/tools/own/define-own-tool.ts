@@ -1,6 +1,7 @@
 import type { Prepared, Tool, ToolBlobs, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import {
   errorMessage,
+  escapeLine,
   explainIssue,
   type FileChange,
   fault,
@@ -67,6 +68,19 @@ export type ToolOutput = {
   readonly files?: readonly FileChange[] | undefined
   /** A blob that `blobs.put` stored or that the session has, to be kept with the result. */
   readonly blob?: { readonly hash: string; readonly bytes: number } | undefined
+  /**
+   * Images and PDF files that the model gets beside the text, if it takes them; at most 64. Their types are recognised by
+   * their bytes, and large images are scaled down. The text names a file that cannot be sent to a model.
+   */
+  readonly media?: readonly ToolMedia[] | undefined
+}
+
+/** A file of a result that the model shall see. */
+export type ToolMedia = {
+  /** The content of the file. */
+  readonly bytes: Uint8Array
+  /** Its name, for people; `file` by default. */
+  readonly name?: string | undefined
 }
 
 /** Defines a tool for `openHoldfast({ tools })`. Throws `bad_request` if the definition cannot be used. */
@@ -146,14 +160,31 @@ function jsonOf(value: unknown): Record<string, Json> | null {
 
 async function toResult(returned: unknown, call: ToolRun, place: CallPlace): Promise<ToolResult> {
   if (!isOutput(returned)) return { type: 'ok', output: await toOutput(textOf(returned), call) }
-  const { text, isError } = returned
-  const { files, blob } = await checkOutput(returned, place)
-  const output = await toOutput(text, call)
+  const { isError } = returned
+  const { files, blob, media } = await checkOutput(returned, place)
+  const { unshown, fileParts } = await storeMedia(media, call)
+  const output = await toOutput([returned.text, ...unshown].filter((text) => text !== '').join('\n'), call)
   return {
     type: isError ? 'failed' : 'ok',
-    output: blob && !output.blob ? { ...output, blob } : output,
+    output: {
+      ...output,
+      ...(blob && !output.blob && { blob }),
+      ...(fileParts.length > 0 && { fileParts }),
+    },
     ...(files && { files }),
   }
+}
+
+/** Stores files for the model, and names those that no model could be sent. */
+async function storeMedia(media: readonly ToolMedia[], { storeFile }: ToolRun) {
+  const fileParts: NonNullable<Output['fileParts']> = []
+  const unshown: string[] = []
+  for (const { bytes, name = 'file' } of media) {
+    const stored = await storeFile?.(bytes, name)
+    if (stored?.ok) fileParts.push(stored.value.file)
+    else unshown.push(`[${escapeLine(name)}: ${bytes.length} bytes, which cannot be shown]`)
+  }
+  return { fileParts, unshown }
 }
 
 /** Stores a long text as a blob. */
@@ -162,7 +193,7 @@ async function toOutput(text: string, { storeOutput }: ToolRun): Promise<Output>
   return bytes.length <= limits.toolOutputInlineBytesMax ? { text } : storeOutput([bytes])
 }
 
-const outputFields = new Set(['text', 'isError', 'files', 'blob'])
+const outputFields = new Set(['text', 'isError', 'files', 'blob', 'media'])
 
 /** Whether a value is an output with details, and not a value of the program's own that has a text. */
 const isOutput = (value: unknown): value is ToolOutput =>

@@ -207,6 +207,91 @@ describe('a tool of the AI SDK', () => {
     await using test = await open([{ weather }], 'weather', { city: 'Oslo' })
     expect((await run(test.session)).results).toEqual([{ status: 'complete', text: 'It says: sun in Oslo' }])
   })
+
+  it('gives the model the images of its content, and names what no model can be sent', async () => {
+    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+    const link = 'https://example.org/map.png'
+    const look = tool({
+      inputSchema: input,
+      execute: async () => 'a map',
+      toModelOutput: () => ({
+        type: 'content' as const,
+        value: [
+          { type: 'text' as const, text: 'The map:' },
+          {
+            type: 'file' as const,
+            mediaType: 'image/png',
+            filename: 'map.png',
+            data: { type: 'data' as const, data: png },
+          },
+          { type: 'file-data' as const, mediaType: 'image/png', data: png },
+          { type: 'file' as const, mediaType: 'image/png', data: { type: 'url' as const, url: new URL(link) } },
+          { type: 'file' as const, mediaType: 'text/plain', data: { type: 'text' as const, text: 'A legend.' } },
+          {
+            type: 'file' as const,
+            mediaType: 'audio/mp3',
+            filename: 'a\nb',
+            data: { type: 'data' as const, data: 'AAAA' },
+          },
+        ],
+      }),
+    })
+    await using test = await open({ look }, 'look', { city: 'Oslo' })
+    const { results } = await run(test.session)
+    expect(results).toEqual([
+      {
+        status: 'complete',
+        text: `The map:\n[${link}]\nA legend.\n[a\\nb: 3 bytes, which cannot be shown]`,
+      },
+    ])
+    const settled = (await Array.fromAsync(recordsOf(test.session))).find((event) => event.type === 'call.settled')
+    const image = { type: 'file', mediaType: 'image/png' }
+    expect(settled).toMatchObject({ outcome: { output: { fileParts: [{ ...image, name: 'map.png' }, image] } } })
+  })
+})
+
+describe('a tool of the program that runs', () => {
+  it('shows its progress as live output', async () => {
+    const talk = forecast({
+      run: ({ city }, { progress }) => {
+        progress(`asking about ${city}`)
+        return 'sun'
+      },
+    })
+    await using test = await open([talk], 'forecast', { city: 'Oslo' })
+    const shown: string[] = []
+    const frames = test.session.subscribe()[Symbol.asyncIterator]()
+    await frames.next() // the snapshot: from here on every frame is seen
+    await test.session.sendPrompt('go')
+    for (let next = await frames.next(); !next.done; next = await frames.next()) {
+      const { value } = next
+      if (value.type === 'delta' && value.kind === 'output') shown.push(value.text)
+      if (value.type === 'record' && value.record.event.type === 'turn.ended') break
+    }
+    await frames.return?.(undefined)
+    expect(shown.join('')).toBe('asking about Oslo')
+  })
+
+  it('has its signal aborted when a person stops the turn, and its call is interrupted', async () => {
+    const began = Promise.withResolvers<void>()
+    const aborted = Promise.withResolvers<boolean>()
+    const slow = forecast({
+      run: (_, { signal }) => {
+        signal.addEventListener('abort', () => aborted.resolve(signal.aborted))
+        began.resolve()
+        return aborted.promise
+      },
+    })
+    await using test = await open([slow], 'forecast', { city: 'Oslo' })
+    const turn = test.session.prompt('go')
+    const items = Array.fromAsync(turn)
+    await began.promise
+    await test.session.abort()
+    expect(await aborted.promise).toBe(true)
+    expect(await turn.result()).toMatchObject({ reason: 'aborted' })
+    const results = (await items).filter((item) => item.type === 'tool_result')
+    expect(results).toMatchObject([{ call: { status: 'interrupted' } }])
+  })
 })
 
 /** Yields the events of a session so far. */

@@ -1,6 +1,6 @@
 import type { Tool } from '@holdfast/core/ports'
-import { fault, HoldfastError } from '@holdfast/protocol'
-import { createOwnTool, type RunContext, type ToolOutput } from './define-own-tool.ts'
+import { escapeLine, fault, HoldfastError } from '@holdfast/protocol'
+import { createOwnTool, type RunContext, type ToolMedia, type ToolOutput } from './define-own-tool.ts'
 import { badTool, type CheckedInput, isObject, readInput } from './tool-input.ts'
 
 /** The parts of an AI SDK tool (`tool()`) that are used. Its input is any schema that the AI SDK takes. */
@@ -112,9 +112,38 @@ async function lastOf(output: unknown, { progress }: RunContext): Promise<unknow
 function toOutput(output: unknown): ToolOutput {
   const { type, value } = output as { readonly type: string; readonly value: unknown } // as the AI SDK declares it
   const isError = type.startsWith('error')
-  if (type === 'content' && Array.isArray(value)) {
-    const texts = value.map((part) => (part.type === 'text' ? String(part.text) : `[${part.type}]`))
-    return { text: texts.join('\n') }
+  if (type !== 'content' || !Array.isArray(value))
+    return { text: typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), isError }
+  const parts = (value as readonly AiSdkPart[]).map(readPart)
+  return {
+    text: parts.filter((part) => typeof part === 'string').join('\n'),
+    media: parts.filter((part) => typeof part !== 'string'),
   }
-  return { text: typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), isError }
+}
+
+/** A part of an output with content: of the AI SDK 7 (`file`), 6 (`file-data`, `image-data`, `file-url` …) or 5 (`media`). */
+type AiSdkPart = {
+  readonly type: string
+  readonly text?: string
+  readonly data?: unknown
+  readonly url?: string
+  readonly filename?: string
+}
+
+/** Returns the bytes of a part, or its text. A file that is elsewhere is named: Holdfast fetches nothing for a tool. */
+function readPart(part: AiSdkPart): string | ToolMedia {
+  const { type, text, data, url, filename } = part
+  if (type === 'text') return String(text)
+  const inner = isObject(data) && 'type' in data ? (data as AiSdkPart) : { data, url, text }
+  if (typeof inner.text === 'string') return inner.text
+  const bytes = bytesOf(inner.data)
+  if (bytes) return { bytes, ...(filename !== undefined && { name: filename }) }
+  return inner.url === undefined ? `[a ${type} part, which cannot be shown]` : `[${escapeLine(String(inner.url))}]`
+}
+
+/** Returns the bytes of data as the AI SDK takes it: Base64 or bytes. */
+function bytesOf(data: unknown): Uint8Array | null {
+  if (typeof data === 'string') return Buffer.from(data, 'base64')
+  if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  return data instanceof Uint8Array ? data : null
 }

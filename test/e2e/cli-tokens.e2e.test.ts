@@ -58,6 +58,32 @@ describe('token', () => {
       expect((await far.run([...command, '--url', url])).code, command.join(' ')).toBe(1) // without a token
   })
 
+  it('login --revoke-all ends the logins of all browsers, with and without a running server', async () => {
+    const { server, url } = await serve()
+    const [, port = ''] = /:(\d+)$/.exec(url) ?? []
+    const logIn = async () => {
+      const link = (await cli.run(['login'])).stdout.trim()
+      return (await fetch(link, { redirect: 'manual' })).headers.get('set-cookie')?.split(';')[0] ?? ''
+    }
+    const statusOf = async (cookie: string) =>
+      (await fetch(`${url}/v1/sessions`, { headers: { cookie, 'sec-fetch-site': 'same-origin' } })).status
+    const [first, second] = [await logIn(), await logIn()]
+    expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200])
+    expect((await cli.run(['login', '--revoke-all'])).stderr).toContain('Ended 2 logins of the page.')
+    expect([await statusOf(first), await statusOf(second)]).toEqual([401, 401])
+    expect((await cli.run(['login', '--revoke-all', '--qr'])).code).toBe(2)
+    const third = await logIn()
+    server.kill('SIGTERM')
+    await server.ended
+    expect(jsonOf((await cli.run(['login', '--revoke-all', '--json'])).stdout)).toEqual({ ended: 1 })
+    const again = cli.start(['serve', '--port', port])
+    await again.until('stdout', /\/login\?code=\S+/)
+    expect(await statusOf(third)).toBe(401)
+    again.kill('SIGTERM')
+    await again.ended
+    expect((await cli.run(['token', 'list'])).stderr).toContain('There are no tokens')
+  })
+
   it('creates, lists and revokes tokens without a server, and stores only hashes', async () => {
     expect((await cli.run(['token'])).stderr).toContain('There are no tokens')
     expect(existsSync(cli.home)).toBe(false)

@@ -228,6 +228,7 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
       ...{ prints: /\/shared#holdfast_/, says: /Anyone with this link can read the session/ },
     },
     { line: 'holdfast share @latest --expires 7d --qr', prints: /\/shared#holdfast_/ },
+    { line: 'holdfast login --revoke-all', says: /^Ended 0 logins of the page\./ },
   ],
   'docs/trust.md': [
     { line: 'holdfast trust', given: skill, prints: /release/ },

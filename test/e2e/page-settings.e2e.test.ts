@@ -81,6 +81,35 @@ describe('the settings of the page', () => {
   })
 })
 
+describe('the settings of a page with its own login', () => {
+  const { now } = usePage()
+
+  it('log it out at the server, with its other tabs', async () => {
+    const { browser, server } = now()
+    const made = await fetch(`${server.url}/v1/login-links`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.token}` },
+    })
+    const { link } = (await made.json()) as { readonly link: string } // as the server sends it
+    const context = await browser.newContext()
+    const { page } = await openTab(context)
+    await page.goto(link)
+    const { page: other } = await openTab(context)
+    await other.goto(server.url)
+    await other.getByRole('link', { name: 'Settings' }).waitFor()
+    const cookies = await context.cookies()
+    await page.goto(`${server.url}/#/settings`)
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByRole('heading', { name: 'Log in to Holdfast' }).waitFor()
+    await other.getByRole('heading', { name: 'Log in to Holdfast' }).waitFor()
+    expect(await context.cookies()).toEqual([])
+    await context.addCookies(cookies) // a copy of the cookie is of no use
+    await page.reload()
+    await page.getByRole('heading', { name: 'Log in to Holdfast' }).waitFor()
+    await context.close()
+  })
+})
+
 describe('the page of an admin of a tenant', () => {
   const { now } = usePage({ env: { HOLDFAST_STORE: 'memory:' } })
 

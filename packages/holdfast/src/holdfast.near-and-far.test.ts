@@ -35,6 +35,7 @@ const onlyFar: Record<Exclude<keyof RemoteHoldfast, keyof Holdfast>, string> = {
   createLoginLink: 'only a server has a page',
   access: 'a program needs no token for its own runtime',
   logIn: 'only a server has a page',
+  logOut: 'only a server has a page',
   completeFolder: 'a program sees its own disk',
   completePath: 'a program sees its own disk',
   saveKey: 'a program uses `holdfast auth`, or variables',
@@ -395,6 +396,7 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
     expect((await api.tokens.revoke('phone')).id).toBe(phone.id)
     expect(await codeOf(api.tokens.revoke('phone'))).toBe('not_found')
     expect(await codeOf(api.tokens.revoke(7 as never))).toBe('not_found')
+    expect(await api.tokens.revokeLogins()).toEqual({ ended: 0 })
     expect(await api.tokens.list()).toHaveLength(1)
   })
 

@@ -44,6 +44,7 @@ export type {
   DiffInput,
   DiffRequest,
   EmptyTrashOptions,
+  EndedLogins,
   EntryId,
   ErrorKind,
   Event,

@@ -4,6 +4,7 @@ import {
   type ClientEvent,
   type CommandResult,
   type CreatedToken,
+  type EndedLogins,
   type ExportOptions,
   type FolderLister,
   type FolderServers,
@@ -79,6 +80,8 @@ export interface TokenMethods {
   list(): Promise<readonly ListedToken[]>
   /** Revokes a token by its id or its name, and returns it. Its streams end within a second. Refused: not_found, bad_id. */
   revoke(name: string): Promise<ListedToken>
+  /** Ends all logins of the page, and their streams within a second. Tokens and share links stay. Refused: storage_error. */
+  revokeLogins(): Promise<EndedLogins>
 }
 
 /** The methods that the runtime of this process and that of a server share. Failed calls throw a `HoldfastError`. */
@@ -302,6 +305,7 @@ export function createHoldfastMethods(
       create: async (options) => orThrow(await tokens.create(options)),
       list: async () => orThrow(await tokens.list()),
       revoke: async (name) => orThrow(await tokens.revoke(name)),
+      revokeLogins: async () => orThrow(await tokens.revokeLogins()),
     },
     stopSession: async (name) => void orThrow(await sessions.stop(name)),
     subscribe: (options) => sessions.subscribe(options),

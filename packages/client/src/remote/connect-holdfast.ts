@@ -45,7 +45,7 @@ import { createRemoteHooks, createRemoteOfferTrust } from './remote-offer-trust.
 import { completeFolder, completePath } from './remote-paths.ts'
 import { createRemotePermissions } from './remote-permissions.ts'
 import { createRemoteSpending } from './remote-spending.ts'
-import { createLoginLink, createRemoteTokens, logIn, readAccess, shareSession } from './remote-tokens.ts'
+import { createLoginLink, createRemoteTokens, logIn, logOut, readAccess, shareSession } from './remote-tokens.ts'
 import { createRemoteTools } from './remote-tools.ts'
 
 /** The runtime of a server, with the methods of the one that `openHoldfast` returns. */
@@ -66,6 +66,8 @@ export interface RemoteHoldfast extends HoldfastMethods {
   access(): Promise<Access>
   /** Exchanges a token for the cookie of this page. Only a page of the server can use the cookie. Refused: unauthorized. */
   logIn(token: string): Promise<Access>
+  /** Ends the login of this page at the server, and its streams. Refused: bad_request for a client with a token, storage_error. */
+  logOut(): Promise<void>
   /** Completes the absolute path of a folder on the server, to work in; an empty text gives its own. Refused: bad_workdir. */
   completeFolder(text: string): Promise<FoundPaths>
   /** Completes a path of the working directory of a session, for a mention; the best first. Refused: workdir_needed. */
@@ -130,6 +132,7 @@ export function connectHoldfast(
     createLoginLink: async () => orThrow(await createLoginLink(wire)),
     access: async () => orThrow(await readAccess(wire)),
     logIn: async (given) => orThrow(await logIn(wire, given)),
+    logOut: async () => void orThrow(await logOut(wire)),
     completeFolder: async (text) => orThrow(await completeFolder(wire, text)),
     completePath: async (session, text) => orThrow(await completePath(wire, session, text)),
     saveKey: async (given) => orThrow(await modelSettings.saveKey(given)),

@@ -1,6 +1,7 @@
 import {
   Access,
   CreatedToken,
+  EndedLogins,
   ListedToken,
   LoginLink,
   parseOptions,
@@ -29,6 +30,8 @@ export const createRemoteTokens = (wire: Http): Tokens => ({
     const answer = await wire.json(`/v1/tokens/${encodeURIComponent(name.value)}`, { method: 'DELETE' })
     return parseAnswer(answer, 'the end of a token', ListedToken)
   },
+  revokeLogins: async () =>
+    parseAnswer(await wire.json('/v1/logins', { method: 'DELETE' }), 'the end of logins', EndedLogins),
 })
 
 /** Creates a link that shows one session. */
@@ -48,6 +51,10 @@ export const createLoginLink = async (wire: Http): Promise<Result<LoginLink>> =>
 /** Tells what the token or login of this client may do. */
 export const readAccess = async (wire: Http): Promise<Result<Access>> =>
   parseAnswer(await wire.json('/v1/access'), 'a question for the role', Access)
+
+/** Ends the login of a page. */
+export const logOut = async (wire: Http): Promise<Result<EndedLogins>> =>
+  parseAnswer(await wire.json('/v1/logout', { method: 'POST' }), 'a logout', EndedLogins)
 
 /** Exchanges a token for the cookie of a page. */
 export const logIn = async (wire: Http, token: string): Promise<Result<Access>> =>

@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono'
 import { withBearer } from '../nodes/carried-bearer.ts'
 import type { Logger } from '../observe/logging/logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
-import { authenticate, type Caller } from './auth/access.ts'
+import { authenticate, type Caller, watchCaller } from './auth/access.ts'
 import { type DeclaredAccess, findRefusal } from './auth/authorize.ts'
 import { faultFor } from './auth/public-storage-error.ts'
 import { compressAnswers } from './bodies/compress-answers.ts'
@@ -47,7 +47,7 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
         query: req.query(),
         ...peerOf(deps, context),
         caller: caller.value,
-        ended: watchCaller(deps, caller.value, env.outgoing),
+        ended: cutWithCaller(deps, caller.value, env.outgoing),
       }
       // The owner of a session checks the token again. It knows only those of the store.
       const bearer = caller.value?.token ? req.raw.headers.get('authorization') : null
@@ -131,10 +131,11 @@ function peerOf({ proxies }: ServerDeps, { req, env }: Context<Env>) {
 
 const never = new AbortController().signal
 
-/** Watches the token of a caller until its answer is sent, and cuts the connection soon after the token ended. */
-function watchCaller({ storedTokens }: ServerDeps, caller: Caller | null, outgoing: ServerResponse): AbortSignal {
-  if (!storedTokens || caller === null || caller.token === null) return never
-  const { ended, release } = storedTokens.watch(caller.token)
+/** Watches the token and login of a caller until its answer is sent, and cuts the connection soon after they ended. */
+function cutWithCaller({ storedTokens }: ServerDeps, caller: Caller | null, outgoing: ServerResponse): AbortSignal {
+  const watched = storedTokens && watchCaller(storedTokens.watch, caller)
+  if (!watched) return never
+  const { ended, release } = watched
   let timer: NodeJS.Timeout | undefined
   const cut = () => {
     timer = setTimeout(() => outgoing.destroy(), lastFrameMs)

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Clock, OnProblem, Store, StoredToken, TokenRows } from '@holdfast/core/ports'
 import { errorMessage, limits, type Tokens } from '@holdfast/protocol'
+import { createLogins, type Logins } from './logins.ts'
 import { digest as digestOf } from './token-secret.ts'
 import { createTokens, type FindSession, hasExpired } from './tokens.ts'
 
@@ -12,6 +13,8 @@ export interface LiveTokens extends Tokens {
   find(secret: string): Promise<StoredToken | null>
   /** Returns the token with this id; null if it is unknown, revoked or expired. */
   get(id: string): Promise<StoredToken | null>
+  /** The logins of pages. `get` and `watch` take their ids too. */
+  readonly logins: Logins
   /** Returns the tokens of a tenant, as if there were no others. */
   within(tenant: string): Tokens
   /** Returns a signal that aborts within a second after the token was revoked or has expired. `release` stops watching. */
@@ -100,6 +103,7 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
 
   return {
     ...createTokens({ rows, now, findSession, onChange, refuseHere }),
+    logins: createLogins({ rows, now, onChange, refuseHere }),
     within: (tenant) => createTokens({ rows, now, findSession, onChange, refuseHere, tenant }),
 
     async find(secret) {

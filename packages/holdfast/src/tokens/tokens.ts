@@ -37,7 +37,8 @@ type TokensDeps = {
 
 /** Creates, lists and revokes the tokens of a store. */
 export function createTokens({ rows: all, now, findSession, onChange, refuseHere, tenant: own }: TokensDeps): Tokens {
-  const rows = own === undefined ? all : { ...all, tokens: async () => (await all.tokens()).filter(isOf(own)) }
+  const visible = async () => (own === undefined ? await all.tokens() : (await all.tokens()).filter(isOf(own)))
+  const rows = { ...all, tokens: async () => (await visible()).filter((token) => !isLogin(token)) }
   return {
     async create(given, createdBy) {
       const options = parseOptions(TokenOptions, given, 'create the token')
@@ -86,6 +87,19 @@ export function createTokens({ rows: all, now, findSession, onChange, refuseHere
       await onChange()
       return removed.value ? ok(withoutHash(token)) : refuse(noToken(named.value))
     },
+
+    async revokeLogins() {
+      const logins = (await visible()).filter(isLogin)
+      const refusals: Fault[] = []
+      for (const { id } of logins) {
+        const removed = await rows.removeToken(id)
+        if (removed.ok) continue
+        refuseHere(id)
+        refusals.push(removed.fault)
+      }
+      await onChange()
+      return refusals[0] ? refuse(loginsLeft(refusals[0])) : ok({ ended: logins.length })
+    },
   }
 }
 
@@ -102,6 +116,9 @@ async function makeRoom(rows: TokenRows, nowMs: number): Promise<Result<null>> {
   const message = `There are ${limits.tokensMax} tokens already. Revoke one first: holdfast token revoke.`
   return refuse(fault('too_large', message, { limit: 'tokensMax', max: limits.tokensMax }))
 }
+
+/** Returns whether a row is the login of a page, which is stored beside the tokens. */
+export const isLogin = ({ id }: Pick<ListedToken, 'id'>): boolean => id.startsWith('log_')
 
 /** Returns whether a token has ended by itself. */
 export const hasExpired = ({ expiresAt }: Pick<ListedToken, 'expiresAt'>, nowMs: number): boolean =>
@@ -134,6 +151,13 @@ const notWritten = ({ id, name }: StoredToken, { code, message, details }: Fault
     `The token ${escapeLine(name)} is refused until this program ends, but the store still has it: ${message} ` +
       `Revoke it again once that is solved.`,
     { ...details, token: id },
+  )
+
+const loginsLeft = ({ code, message, details }: Fault) =>
+  fault(
+    code,
+    `All logins are refused until this program ends, but the store still has some: ${message} End them again once that is solved.`,
+    details,
   )
 
 const sameName = (name: string, fits: readonly StoredToken[]) =>

@@ -135,6 +135,13 @@ export const Access = z.object({
 })
 export type Access = z.infer<typeof Access>
 
+/** The logins of pages that were ended. */
+export const EndedLogins = z.object({
+  /** How many there were. */
+  ended: z.int().min(0),
+})
+export type EndedLogins = z.infer<typeof EndedLogins>
+
 /** The tokens that let clients in: creates, lists and revokes them. */
 export interface Tokens {
   /** Creates a token and returns it with its secret. Refused: bad_request, session_not_found, too_large above the limit. */
@@ -143,6 +150,8 @@ export interface Tokens {
   list(): Promise<Result<readonly ListedToken[]>>
   /** Revokes a token by its id or its name, and returns it. Its streams end at once. Refused: not_found, bad_id. */
   revoke(name: string): Promise<Result<ListedToken>>
+  /** Ends all logins of the page, and their streams within a second. Share links stay. Refused: storage_error. */
+  revokeLogins(): Promise<Result<EndedLogins>>
 }
 
 /** Returns the time at which a new token ends; null for never. Refused: bad_request for one in the past or too late. */

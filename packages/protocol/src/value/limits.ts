@@ -196,6 +196,8 @@ export const limits = {
   taskPreviewCharsMax: 200,
   /** What a subagent says last, about 8,000 tokens; the rest is a blob. */
   childResultBytesMax: 32_000,
+  /** Logins of the page with one-time links, and with each token. The oldest ends when there are more. */
+  loginsMax: 50,
   /** Tokens that one store holds, and the characters of a token's name. */
   tokensMax: 1000,
   tokenNameCharsMax: 100,

@@ -1,11 +1,12 @@
-import { ok } from '@holdfast/protocol'
+import { type Fault, ok } from '@holdfast/protocol'
+import { useState } from 'react'
 import { attempt, useServer } from '../models/server-context.ts'
 import { bytesText, counted } from '../text/format.ts'
 import { FaultNote } from '../ui/elements.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { Section } from './section.tsx'
 
-/** The version of the server, and how its store is. */
+/** The version of the server, how its store is, and the end of this login. */
 export function AboutSection({ isAdmin }: { readonly isAdmin: boolean }) {
   const { holdfast } = useServer()
   const { value: health, fault: away } = useLoaded(() => attempt(() => holdfast.health()), [holdfast])
@@ -14,9 +15,16 @@ export function AboutSection({ isAdmin }: { readonly isAdmin: boolean }) {
     async () => (isAdmin ? attempt(() => holdfast.stats({ days: 1 })) : ok(null)),
     [holdfast, isAdmin],
   )
+  const [refused, setRefused] = useState<Fault | null>(null)
+  const logOut = async () => {
+    const out = await attempt(() => holdfast.logOut())
+    if (out.ok)
+      location.reload() // to the screen that says how to log in
+    else setRefused(out.fault)
+  }
   return (
     <Section title="About">
-      <FaultNote fault={away ?? fault} />
+      <FaultNote fault={refused ?? away ?? fault} />
       <dl className="settings-facts">
         <Fact name="Version" text={health ? `Holdfast ${health.version}` : 'not known yet'} />
         <Fact
@@ -42,6 +50,9 @@ export function AboutSection({ isAdmin }: { readonly isAdmin: boolean }) {
           </>
         )}
       </dl>
+      <button type="button" onClick={() => void logOut()}>
+        Log out
+      </button>
     </Section>
   )
 }

@@ -166,6 +166,7 @@ export async function withTokens(
       create: (options) => toResult(() => tokens.create(options)),
       list: () => toResult(() => tokens.list()),
       revoke: (name) => toResult(() => tokens.revoke(name)),
+      revokeLogins: () => toResult(() => tokens.revokeLogins()),
     })
     return undefined
   }
@@ -174,6 +175,7 @@ export async function withTokens(
       create: async () => refuse(noServer),
       list: async () => ok([]),
       revoke: async (name) => refuse(noToken(name)),
+      revokeLogins: async () => ok({ ended: 0 }),
     })
     return undefined
   }

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { fault, ok, type Result, refuse, type SessionId, type TokenRole } from '@holdfast/protocol'
 import type { LiveTokens } from '../../tokens/live-tokens.ts'
 import { digest, secretOf } from '../../tokens/token-secret.ts'
-import type { LoginCookie } from './login.ts'
+import { isShareLink, type LoginCookie } from './login.ts'
 
 /** A token that the program was started with: its SHA-256 in hex, never the token itself. */
 export type AccessToken = { readonly hash: string; readonly role: TokenRole }
@@ -17,6 +17,8 @@ export type Caller = {
   readonly tenant: string | null
   /** The stored token it depends on; null for a login and for a token that the program was started with. */
   readonly token: string | null
+  /** The stored login of a page that it depends on; null for a token and for a share link. */
+  readonly login: string | null
   readonly expiresAt: string | null
 }
 
@@ -31,7 +33,7 @@ export type AuthenticateDeps = {
   readonly attempts: ReturnType<typeof createFailedAttempts>
 }
 
-const unbound = { session: null, tenant: null, token: null, expiresAt: null } as const
+const unbound = { session: null, tenant: null, token: null, login: null, expiresAt: null } as const
 
 /** One message for all three cases, so that a caller cannot tell which tokens exist. It says what to do about an old token. */
 const unknownToken =
@@ -75,20 +77,42 @@ type FoundToken = Awaited<ReturnType<LiveTokens['get']>>
 export const callerOf = (token: FoundToken): Caller | null =>
   token && {
     ...{ id: `token:${token.id}`, role: token.role, session: token.session },
-    ...{ token: token.id, tenant: token.tenant ?? null, expiresAt: token.expiresAt },
+    ...{ token: token.id, login: null, tenant: token.tenant ?? null, expiresAt: token.expiresAt },
   }
 
-/** Returns the caller of the first cookie that still counts: one of a revoked token does not. */
+/** Returns the caller of the first cookie that still counts: one that logged out, or of a revoked token, does not. */
 async function findLogin(
   storedTokens: LiveTokens | null,
   logins: ReturnType<LoginCookie['loginsOf']>,
 ): Promise<Caller | null> {
   for (const { login, token } of logins) {
-    if (token === null) return { id: `login:${login}`, role: 'admin', ...unbound }
-    const caller = callerOf((await storedTokens?.get(token)) ?? null)
-    if (caller) return caller
+    // Without a store there is nothing to end a login with.
+    const stored = storedTokens && (await storedTokens.get(login))
+    if (token === null) {
+      if (storedTokens && !stored) continue
+      return { id: `login:${login}`, role: 'admin', ...unbound, login: stored?.id ?? null }
+    }
+    const origin = (await storedTokens?.get(token)) ?? null
+    const caller = callerOf(origin)
+    if (caller && stored) return { ...caller, login }
+    if (caller && origin && isShareLink(origin)) return caller
   }
   return null
+}
+
+type Watched = ReturnType<LiveTokens['watch']>
+
+/** Watches the token and the login that a caller depends on; null for a caller that does not end. */
+export function watchCaller(watch: LiveTokens['watch'], caller: Caller | null): Watched | null {
+  const watched = [caller?.token, caller?.login].flatMap((id) => (id ? [watch(id)] : []))
+  const [first, ...more] = watched
+  if (first === undefined || more.length === 0) return first ?? null
+  return {
+    ended: AbortSignal.any(watched.map(({ ended }) => ended)),
+    release() {
+      for (const { release } of watched) release()
+    },
+  }
 }
 
 /**

@@ -120,10 +120,11 @@ describe('login', () => {
     const { cookie } = await logIn(first)
     const { port } = first.server
     await first.server.close()
-    await using second = await openTestServer({ cookieKey, port })
+    const { storedTokens } = first
+    await using second = await openTestServer({ cookieKey, port, storedTokens })
     expect((await second.call('/v1/sessions', { headers: { cookie } })).status).toBe(200)
     await second.server.close()
-    await using third = await openTestServer({ port })
+    await using third = await openTestServer({ port, storedTokens })
     expect((await third.call('/v1/sessions', { headers: { cookie } })).status).toBe(401)
   })
 })

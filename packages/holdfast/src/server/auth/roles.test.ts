@@ -76,12 +76,24 @@ describe('roles', () => {
     )
     expect(weak.map(({ path }) => path)).toEqual([
       '/v1/login',
+      '/v1/logout',
       '/v1/stream/:stream/follow',
       '/v1/stream/:stream/unfollow',
       '/v1/stream/:stream/join',
       '/v1/stream/:stream',
     ])
-    for (const part of ['tokens', 'permissions', 'trust', 'hooks', 'import', 'stats', 'clear', 'prune', 'login-links'])
+    for (const part of [
+      'tokens',
+      'permissions',
+      'trust',
+      'hooks',
+      'import',
+      'stats',
+      'clear',
+      'prune',
+      'login-links',
+      'logins',
+    ])
       for (const { path, access } of routes.filter(({ path }) => path.startsWith(`/v1/${part}`)))
         expect([path, access]).toMatchObject([path, { role: 'admin', bound: null }])
     for (const { path, access } of routes)

@@ -16,6 +16,8 @@ export const routeAccess = {
   'GET /login': open,
   'POST /v1/login': open,
   'POST /v1/login-links': all('admin'),
+  'POST /v1/logout': each('viewer'),
+  'DELETE /v1/logins': all('admin'),
   'GET /v1/access': each('viewer'),
   'GET /v1/openapi.json': each('viewer'),
   'GET /v1/models': each('viewer', 'driver'),

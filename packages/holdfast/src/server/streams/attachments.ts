@@ -14,7 +14,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { LiveTokens } from '../../tokens/live-tokens.ts'
-import type { Caller } from '../auth/access.ts'
+import { type Caller, watchCaller } from '../auth/access.ts'
 
 export type Attachments = ReturnType<typeof createAttachments>
 
@@ -73,7 +73,7 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
   const findOrAdd = (key: string, caller: Caller | null): Attachment => {
     const known = all.get(key)
     if (known) return known
-    const watch = caller?.token ? watchToken(caller.token) : null
+    const watch = watchCaller(watchToken, caller)
     const one: Attachment = {
       ...{ owner: idOf(caller), streams: new Set(), seats: new Set(), subscription: null, cancelDeadline: nothing },
       keptMs: limits.detachedClientMs,

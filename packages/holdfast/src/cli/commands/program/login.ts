@@ -1,12 +1,22 @@
+import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { connectServer } from '../../connect/connect.ts'
-import { failWith } from '../../terminal/exit.ts'
+import { connectServer, withTokens } from '../../connect/connect.ts'
+import { counted } from '../../render/tables.ts'
+import { failWith, rejectUsage } from '../../terminal/exit.ts'
 import { isLocalLink, linkFromHere, onlyThisMachine } from './links.ts'
 import type { programSpecs } from './specs.ts'
 
-/** Prints a fresh login link of the running server. */
+/** Prints a fresh login link of the running server, or ends all logins. */
 export const run: RunCommand<typeof programSpecs.login> = async ({ flags }, context) => {
   const { out, err } = context
+  if (flags['revoke-all']) {
+    if (flags.qr) return rejectUsage('--qr shows a new link. Leave it out with --revoke-all.')
+    return withTokens(context, { creates: false }, async (tokens) => {
+      const { ended } = orThrow(await tokens.revokeLogins())
+      if (flags.json) return out.writeJson({ ended })
+      await err.write(`Ended ${counted(ended, 'login')} of the page. What they had open ends within a second.\n`)
+    })
+  }
   const { url, holdfast } = await connectServer(context)
   const login = await holdfast.createLoginLink()
   const networkLink =

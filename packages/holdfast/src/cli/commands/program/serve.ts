@@ -12,7 +12,7 @@ import { describeSavedCopies, findSavedCopies } from '../../../store/open/saved-
 import { parseStoreUrl, urlToOpen } from '../../../store/open/store-location.ts'
 import { letYoungSpaceGrow, limitHeapGrowth } from '../../../system/heap-growth.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
-import { hasExpired } from '../../../tokens/tokens.ts'
+import { hasExpired, isLogin } from '../../../tokens/tokens.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { findServer, reportProblem, runtimeObservers } from '../../connect/connect.ts'
 import {
@@ -204,7 +204,7 @@ async function hasToken({ store, home, now }: CliContext): Promise<boolean> {
   const source = orThrow(await openReadOnlyStore(location))
   if (source === null) return false
   const tokens = await source.tokens().finally(source.close)
-  return tokens.some((token) => !hasExpired(token, now()))
+  return tokens.some((token) => !isLogin(token) && !hasExpired(token, now()))
 }
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>

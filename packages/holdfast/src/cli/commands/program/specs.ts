@@ -208,9 +208,15 @@ export const programSpecs = {
   },
   login: {
     about: 'print a fresh login link of the running server',
-    flags: { qr: { about: 'print a code for a phone on the same network' }, ...atServer, json },
+    flags: {
+      qr: { about: 'print a code for a phone on the same network' },
+      'revoke-all': { about: 'end all logins of the page instead' },
+      ...atServer,
+      json,
+    },
     notes: [
-      'The link works once, within ten minutes. The browser stays logged in for 30 days.',
+      'The link works once, within ten minutes. The browser stays logged in for 30 days, or until it logs out in its settings.',
+      '--revoke-all ends the logins of all browsers, and what they have open within a second. It works without a running server too. Tokens and share links stay.',
       'With --url it needs an admin token, and the login ends with that token.',
     ],
   },

@@ -14,7 +14,14 @@ import { createFailedAttempts } from './auth/access.ts'
 import { createLoginCodes, createLoginCookie } from './auth/login.ts'
 import { createProxies } from './auth/proxies.ts'
 import { createRequestLimit, usualRate } from './auth/rate-limit.ts'
-import { createServerAddress, isEveryAddress, isLoopback, networkAddresses, urlHost } from './auth/server-address.ts'
+import {
+  createServerAddress,
+  isEveryAddress,
+  isLoopback,
+  type ListInterfaces,
+  networkAddresses,
+  urlHost,
+} from './auth/server-address.ts'
 import { createOwnFiles } from './bodies/own-files.ts'
 import { createByteBudget } from './bodies/request-body.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
@@ -57,6 +64,8 @@ export type ServerOptions = GivenDeps &
     readonly logger?: Logger | undefined
     /** Origins under which a proxy serves us, e.g. `https://holdfast.example.com`. */
     readonly publicOrigins?: readonly string[]
+    /** Lists the network interfaces, for a host that means all of them; those of the machine by default. */
+    readonly interfaces?: ListInterfaces | undefined
     /** The addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count, such as `127.0.0.1`. */
     readonly trustedProxies?: readonly string[]
     /** A stored key keeps the page logged in across restarts. */
@@ -121,7 +130,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
 
   const closing = new AbortController()
   const watchToken: LiveTokens['watch'] = storedTokens?.watch ?? (() => unwatched)
-  const address = createServerAddress(host, port, options.publicOrigins)
+  const address = createServerAddress(host, port, options.publicOrigins, options.interfaces)
   const codes = createLoginCodes({ now })
   const url = `http://${isEveryAddress(host) ? '127.0.0.1' : urlHost(host)}:${port}`
   const links = createLinks(url, options, port, codes.create)
@@ -220,7 +229,7 @@ async function hasToken(storedTokens: LiveTokens | null, now: () => number): Pro
 /** Creates the links for people: under the public address, if there is one, else under one that others can reach. */
 function createLinks(
   url: string,
-  { host, publicOrigins = [] }: Pick<ServerOptions, 'host' | 'publicOrigins'>,
+  { host, publicOrigins = [], interfaces }: Pick<ServerOptions, 'host' | 'publicOrigins' | 'interfaces'>,
   port: number,
   createCode: (token: string | null) => string,
 ): ServerDeps['links'] {
@@ -228,7 +237,7 @@ function createLinks(
   const networkUrl = (): string | null => {
     if (publicOrigins[0] !== undefined) return publicOrigins[0]
     if (!isEveryAddress(host)) return isLoopback(host) ? null : url
-    const [address] = networkAddresses(host)
+    const [address] = networkAddresses(host, interfaces)
     return address === undefined ? null : `http://${address}:${port}`
   }
   return {

@@ -13,9 +13,12 @@ export const urlHost = (host: string): string => (host.includes(':') && !host.st
 /** Returns whether a host means every address of this machine. */
 export const isEveryAddress = (host: string): boolean => ['0.0.0.0', '::', '[::]'].includes(host)
 
+/** Returns the network interfaces of this machine, as `node:os` lists them. */
+export type ListInterfaces = typeof networkInterfaces
+
 /** Returns the addresses under which other machines on the network reach this one, as a URL writes them. */
-export const networkAddresses = (host: string): readonly string[] =>
-  Object.values(networkInterfaces())
+export const networkAddresses = (host: string, list: ListInterfaces = networkInterfaces): readonly string[] =>
+  Object.values(list())
     .flatMap((all) => all ?? [])
     .filter(({ internal, family, scopeid }) => !internal && !scopeid && (family === 'IPv4' || host.includes(':')))
     .map(({ address }) => urlHost(address).toLowerCase())
@@ -23,16 +26,22 @@ export const networkAddresses = (host: string): readonly string[] =>
 export type ServerAddress = ReturnType<typeof createServerAddress>
 
 /** Checks that a request is meant for this server, and that a browser sent it from one of our pages. */
-export function createServerAddress(host: string, port: number, publicOrigins: readonly string[] = []) {
+export function createServerAddress(
+  host: string,
+  port: number,
+  publicOrigins: readonly string[] = [],
+  interfaces: ListInterfaces = networkInterfaces,
+) {
   const isEvery = isEveryAddress(host)
   const names = isEvery ? loopbackNames : [...loopbackNames, urlHost(host).toLowerCase()]
   const origins = new Set([...names.map((name) => new URL(`http://${name}:${port}`).origin), ...publicOrigins])
   const hosts = new Set([...names.map((name) => `${name}:${port}`), ...[...origins].map((one) => new URL(one).host)])
   // Asked each time: a machine changes its network. An attacker's name that resolves here is still no address.
   const isOwnHost = (sent: string) =>
-    hosts.has(sent) || (isEvery && networkAddresses(host).some((address) => sent === `${address}:${port}`))
+    hosts.has(sent) || (isEvery && networkAddresses(host, interfaces).some((address) => sent === `${address}:${port}`))
   const isOwnOrigin = (origin: string) =>
-    origins.has(origin) || (isEvery && networkAddresses(host).some((one) => origin === `http://${one}:${port}`))
+    origins.has(origin) ||
+    (isEvery && networkAddresses(host, interfaces).some((one) => origin === `http://${one}:${port}`))
 
   return {
     /** Checks the request as sent. DNS rebinding cannot fake Host; a URL parser would resolve `..` to another route. */

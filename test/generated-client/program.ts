@@ -35,7 +35,7 @@ const path = { id }
 
 const { attachment, role } = orThrow(await api.POST('/v1/sessions/{id}/attachments', { params: { path }, body: {} }))
 const stream = await api.GET('/v1/sessions/{id}/events', {
-  params: { path, query: { after: '0', attachment } },
+  params: { path, query: { after: 0, attachment } },
   parseAs: 'stream',
 })
 if (!stream.response.ok || !stream.data) throw new Error('no stream')
@@ -70,11 +70,11 @@ for await (const frame of readFrames(stream.data as ReadableStream<Uint8Array>))
   }
 }
 
-const page = orThrow(await api.GET('/v1/sessions/{id}/messages', { params: { path, query: { limit: '50' } } }))
+const page = orThrow(await api.GET('/v1/sessions/{id}/messages', { params: { path, query: { limit: 50 } } }))
 const exported = orThrow(
   await api.GET('/v1/sessions/{id}/export', { params: { path, query: { format: 'md' } }, parseAs: 'text' }),
 )
-const listed = orThrow(await api.GET('/v1/sessions', { params: { query: { limit: '10' } } }))
+const listed = orThrow(await api.GET('/v1/sessions', { params: { query: { limit: 10 } } }))
 const left = await api.DELETE('/v1/sessions/{id}/attachments/{attachment}', {
   params: { path: { id, attachment } },
 })

@@ -53,10 +53,14 @@ if (names.length === 0 || names.includes(randomCalls)) {
   violated += violations.length
 }
 if (names.length === 0 || names.includes(routes)) {
-  const { sent, statuses, worked, violations, ...report } = await runFuzz({ requests: isQuick ? 500 : 10_000, seed })
+  const report = await runFuzz({ requests: isQuick ? 500 : 10_000, seed })
+  const { sent, statuses, worked, tried } = report
+  const untried = report.routes.filter((name) => !tried.has(name))
+  const missed = isQuick || untried.length === 0 ? [] : [`no request was sent to ${untried.join(', ')}`]
+  const violations = [...report.violations, ...missed]
   const verdict = violations.length === 0 ? 'ok' : 'VIOLATED'
   console.log(
-    `${verdict}: client ${routes}: ${sent} random requests, ${worked.size} of ${report.routes} routes did some work, ` +
+    `${verdict}: client ${routes}: ${sent} random requests to ${tried.size} of ${report.routes.length} routes, ${worked.size} did some work, ` +
       `statuses ${JSON.stringify(statuses)}`,
   )
   for (const violation of violations) console.log(`  ${violation}`)

@@ -104,7 +104,7 @@ export function createValueMaker(
       return Array.from({ length }, () => make(shape.items ?? {}, name, depth + 1))
     }
     if (type === 'boolean') return dice.chance(1, 2)
-    if (type === 'integer') return dice.pick([0, 1, 2, 3, 5, 10])
+    if (type === 'integer') return dice.pick([0, 1, 2, 3, 5, 10, 100_000, 999_999_999_999_999])
     if (type === 'number') return dice.pick([0, 1, 0.5, 10])
     return type === 'null' ? null : textFor(name, shape)
   }

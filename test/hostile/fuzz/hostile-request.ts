@@ -162,7 +162,6 @@ export function createRequestMaker(
   const pick = <Item>(items: readonly Item[]): Item => items[dice.below(items.length)] as Item // never empty
   const textFor = (name: string, shape: Shape): string => {
     if (dice.chance(1, 12)) return pick(awkwardStrings)
-    if (shape.pattern?.includes('\\d{1,15}')) return pick(['0', '1', '5', '100', '100000', '999999999999999'])
     if (shape.format === 'date-time') return pick(['2020-01-01T00:00:00Z', '2999-01-01T00:00:00Z'])
     return pick(world.textsFor(name))
   }

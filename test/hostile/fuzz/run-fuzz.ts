@@ -14,7 +14,10 @@ type FuzzReport = {
   readonly statuses: { readonly [status: string]: number }
   /** The routes that did what some request asked for. */
   readonly worked: ReadonlySet<string>
-  readonly routes: number
+  /** The routes that got a request with their method and path. */
+  readonly tried: ReadonlySet<string>
+  /** All routes of the document. */
+  readonly routes: readonly string[]
   readonly violations: readonly string[]
 }
 
@@ -33,6 +36,7 @@ export async function runFuzz({ requests, seed }: { requests: number; seed: numb
     const prototypes = await world.readPrototypes()
     const counted = new Map<number, number>()
     const worked = new Set<string>()
+    const tried = new Set<string>()
     let state = await world.settle()
 
     // A request whose client left before the answer may still do its work.
@@ -57,6 +61,7 @@ export async function runFuzz({ requests, seed }: { requests: number; seed: numb
     let sent = 0
     for (; sent < requests && violations.length < violationsMax; sent++) {
       const request = next()
+      if (request.isRouted) tried.add(request.operation.name)
       const answer = await sendBytes(world.port, request.bytes, { isCut: !request.isWhole })
       counted.set(answer.status, (counted.get(answer.status) ?? 0) + 1)
       violations.push(...checkAnswer(request, answer, codes).map((why) => `${request.told}\n  ${why}`))
@@ -71,7 +76,14 @@ export async function runFuzz({ requests, seed }: { requests: number; seed: numb
       violations.push('a prototype of the server has changed')
     const health = await world.get('/health')
     if (health.status !== 200) violations.push(`the server is not well afterwards: ${health.status} ${health.text}`)
-    return { sent, statuses: Object.fromEntries(counted), worked, routes: operations.length, violations }
+    return {
+      sent,
+      statuses: Object.fromEntries(counted),
+      worked,
+      tried,
+      routes: operations.map(({ name }) => name),
+      violations,
+    }
   } finally {
     await world.close()
   }

@@ -207,10 +207,10 @@ export const answersJson = (schema: z.ZodType, status = 200): DeclaredAnswer => 
   ...{ status, mediaType: 'application/json', schema },
 })
 
-export const wholeNumber = z
-  .string()
-  .regex(/^\d{1,15}$/, 'a whole number')
-  .transform(Number)
+/** The form of a whole number in a query or a header. The OpenAPI document describes it as the number that it means. */
+export const digits = /^\d{1,15}$/
+
+export const wholeNumber = z.string().regex(digits, 'a whole number').transform(Number).pipe(z.int().min(0))
 
 export const pageLimit = (max: number) => wholeNumber.pipe(z.int().min(1).max(max)).optional()
 

@@ -2,6 +2,7 @@ import { type FaultCode, faultStatus } from '@holdfast/protocol'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { digits } from '../define/route.ts'
 import { routes } from '../routes/routes.ts'
 import { openTestServer } from '../testing/test-server.ts'
 import { describeApi } from './describe-api.ts'
@@ -89,6 +90,26 @@ describe('the OpenAPI document', () => {
       expect(codes.map(({ code }) => code).sort()).toEqual([...route.faults].sort())
       for (const { code, status } of codes) expect(status).toBe(faultStatus[code as FaultCode])
     }
+  })
+
+  it('describes whole numbers of queries and headers as integers with their bounds', async () => {
+    const { text } = await readDocument()
+    const Parameters = z.array(z.object({ name: z.string().optional(), schema: z.looseObject({}).optional() }))
+    const Paths = z.record(z.string(), z.record(z.string(), z.object({ parameters: Parameters })))
+    const paths = Paths.parse(JSON.parse(text).paths)
+    const schemaOf = (path: string, name: string) =>
+      paths[path]?.['get']?.parameters.find((one) => one.name === name)?.schema
+    expect(schemaOf('/v1/sessions', 'limit')).toMatchObject({ type: 'integer', minimum: 1, maximum: 1000 })
+    const numbers = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ parameters }) => parameters)
+      .filter(({ name = '' }) => ['limit', 'after', 'before', 'days', 'last-event-id', 'turn', 'line'].includes(name))
+    expect(numbers.length).toBeGreaterThan(10)
+    for (const { name, schema } of numbers) {
+      const isInteger = schema?.['type'] === 'integer' || typeof schema?.['$ref'] === 'string'
+      expect([name, schema, isInteger]).toEqual([name, schema, true])
+    }
+    expect(text).not.toContain(JSON.stringify(digits.source))
   })
 
   it('gives every operation its own id, and tells that only some are open', async () => {

@@ -1,6 +1,6 @@
 import { BlobHash, ClientId, type FaultCode, faultStatus } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { Route } from '../define/route.ts'
+import { digits, type Route } from '../define/route.ts'
 import type { ApiSchema, createComponents } from './components.ts'
 
 type Describe = ReturnType<typeof createComponents>['describe']
@@ -61,8 +61,11 @@ const tagOf = (path: string): string => path.split('/').find((part) => part !== 
 function describeParameters({ path, querySchema, headerSchema }: Route, describe: Describe) {
   const ofObject = (schema: z.ZodType, place: 'query' | 'header') => {
     const { properties = {}, required = [] } = describe(schema, 'input')
+    const numbers = describe(schema, 'output').properties ?? {}
     return Object.entries(properties).map(([field, described]) => ({
-      ...{ name: field, in: place, required: required.includes(field), schema: described },
+      ...{ name: field, in: place, required: required.includes(field) },
+      // A query has only text: a client writes a number as one, and generators make it a number of their language.
+      schema: isDigits(described) ? numbers[field] : described,
     }))
   }
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, part = '']) => {
@@ -71,6 +74,9 @@ function describeParameters({ path, querySchema, headerSchema }: Route, describe
   })
   return [...inPath, ...ofObject(querySchema, 'query'), ...ofObject(headerSchema, 'header'), requestIdParameter]
 }
+
+const isDigits = (described: unknown): boolean =>
+  typeof described === 'object' && described !== null && 'pattern' in described && described.pattern === digits.source
 
 const requestIdParameter = { $ref: '#/components/parameters/RequestId' }
 const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }

@@ -12,18 +12,20 @@ import { type EchoingService, startEchoingService } from './echoing-service.ts'
 const core = { environment: 'canaryenv0123456789abcdef', file: 'canaryfile9876543210fedcb' }
 const keys = { environment: `gsk_${core.environment}`, file: `made-${core.file}` }
 
-/** Matches either half of a key, in any case, and in base64 at any offset. */
-const traces = Object.values(core).flatMap((one) => [
-  one.slice(0, 12),
-  one.slice(-12),
-  ...[0, 1, 2].map((before) =>
-    Buffer.from(`${' '.repeat(before)}${one}`)
-      .toString('base64')
-      .slice(4, 28),
-  ),
-])
+/** Matches either half of a secret, in any case, and in base64 at any offset. */
+const tracesOf = (secrets: readonly string[]): readonly string[] =>
+  secrets.flatMap((one) => [
+    one.slice(0, 12),
+    one.slice(-12),
+    ...[0, 1, 2].map((before) =>
+      Buffer.from(`${' '.repeat(before)}${one}`)
+        .toString('base64')
+        .slice(4, 28),
+    ),
+  ])
+const keyTraces = tracesOf(Object.values(core))
 
-function expectNoKey(where: string, text: string): void {
+function expectNoKey(where: string, text: string, traces = keyTraces): void {
   const plain = text.toLowerCase()
   for (const trace of traces)
     expect(text.includes(trace) || plain.includes(trace.toLowerCase()), `${trace} in ${where}`).toBe(false)
@@ -151,6 +153,111 @@ describe('a key', () => {
     expect(readFileSync(credentialsFile(), 'utf8')).toContain(keys.file)
   })
 })
+
+describe('a token of the server', () => {
+  let cli: Cli
+  beforeEach(() => {
+    cli = createCli()
+  })
+  afterEach(() => cli[Symbol.dispose]())
+
+  it('is in no event, export, answer, log or file but its own, and neither are login codes, cookies and share links', async () => {
+    const configured = 'canarytoken0123456789fedcba98'
+    const environment = { HOLDFAST_TOKEN: configured, HOLDFAST_LOG: 'trace', HOLDFAST_SANDBOX: 'off' }
+    const server = cli.start(['serve', '--port', '0'], { environment })
+    const [, url = '', firstCode = ''] = await server.until('stdout', /^(http:\/\/127\.0\.0\.1:\d+)\/login\?code=(\S+)/)
+    const outputs: [string, string][] = []
+    const ask = async (path: string, headers: Record<string, string>, body?: object) => {
+      const answer = await fetch(`${url}${path}`, {
+        ...{ redirect: 'manual', method: body ? 'POST' : 'GET' },
+        headers: { ...headers, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return { answer, text: await answer.text() }
+    }
+    const look = async (...[path, headers, body]: Parameters<typeof ask>) => {
+      const { answer, text } = await ask(path, headers, body)
+      outputs.push([path, `${inspect([...answer.headers])}${text}`])
+      return { status: answer.status, text }
+    }
+    const asAdmin = { authorization: `Bearer ${configured}` }
+    const cookieOf = async (code: string) =>
+      (await ask(`/login?code=${code}`, {})).answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const made = JSON.parse((await ask('/v1/tokens', asAdmin, { name: 'phone', role: 'driver' })).text)
+    const cookie = await cookieOf(firstCode)
+    const link: string = JSON.parse((await ask('/v1/login-links', asAdmin, {})).text).link
+    const unused = new URL(link).searchParams.get('code') ?? ''
+    const asPhone = { authorization: `Bearer ${made.secret}` }
+    const asPage = { cookie, 'sec-fetch-site': 'same-origin' }
+
+    const { session } = JSON.parse((await look('/v1/sessions', asPhone, { workdir: cli.workdir })).text)
+    const at = `/v1/sessions/${session.id}`
+    const share: string = JSON.parse((await ask(`${at}/share`, asAdmin, {})).text).link
+    const shared = new URL(share).hash.slice(1)
+    const tokenFile = join(cli.home, 'state', 'server.token')
+    const printing = `run this: env; cat ${tokenFile}; tr a-z a-z < /proc/$PPID/environ`
+    const prompts = [
+      [printing, asPhone],
+      ['say hello', asPage],
+    ] as const
+    for (const [index, [content, who]] of prompts.entries()) {
+      await look(`${at}/commands`, who, { type: 'sendPrompt', content })
+      const approve = async () => {
+        await look(`${at}/commands`, who, { type: 'respondToApproval', decision: 'approve' })
+      }
+      const ended = await followTurns(`${url}${at}/events?after=0`, asAdmin, index + 1, approve)
+      outputs.push(['the stream of events', ended])
+    }
+    for (const who of [asPhone, asPage, asAdmin])
+      for (const path of ['', '/messages', '/usage', '/state?fields=meta']) await look(`${at}${path}`, who)
+    const exported: string[] = []
+    for (const format of ['md', 'html', 'json', 'jsonl'])
+      exported.push((await look(`${at}/export?format=${format}`, asPage)).text)
+    expect(exported.join()).toContain('[key removed]') // otherwise there was no token to mask
+    for (const path of ['/v1/tokens', '/v1/access', '/v1/stats', '/v1/nothing']) await look(path, asAdmin)
+    // A token in a URL does not count, and is not logged; neither is a wrong one.
+    expect((await look(`/v1/sessions?token=${made.secret}`, {})).status).toBe(401)
+    expect((await look('/v1/sessions', { authorization: `Bearer ${made.secret}x` })).status).toBe(401)
+    for (const args of [['token', 'list'], ['show', session.id, '--json'], ['doctor'], ['stats']]) {
+      const { stdout, stderr } = await cli.run(args)
+      outputs.push([args.join(' '), stdout + stderr])
+    }
+
+    server.kill('SIGTERM')
+    const { stdout, stderr } = await server.ended
+    expect(stdout).toContain(firstCode) // the login link is what it prints
+    expect(stderr).toContain('"level":"')
+    outputs.push(['the log of the server', stderr])
+    const [, value = ''] = cookie.split('=')
+    const secrets = [configured, made.secret.replace('holdfast_', ''), shared.replace('holdfast_', '')]
+    const traces = tracesOf([...secrets, firstCode, unused, value.split('.').at(-1) ?? ''])
+    for (const [where, text] of outputs) expectNoKey(where, text, traces)
+    const files = filesBelow(cli.home).filter((path) => path !== tokenFile)
+    expect(files.length).toBeGreaterThan(1)
+    for (const path of [...files, ...filesBelow(cli.workdir)]) expectNoKey(path, readFileSync(path, 'latin1'), traces)
+  })
+})
+
+/** Reads the events of a session until so many turns have ended, and approves what they ask. Returns all events. */
+async function followTurns(
+  url: string,
+  headers: Record<string, string>,
+  turns: number,
+  approve: () => Promise<void>,
+): Promise<string> {
+  const left = new AbortController()
+  const { body } = await fetch(url, { headers, signal: left.signal })
+  let read = ''
+  const count = (type: string) => read.split(`"type":"${type}"`).length - 1
+  for await (const chunk of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    const before = count('approval.asked')
+    read += chunk
+    if (count('turn.ended') >= turns) break
+    if (count('approval.asked') > before) await approve()
+  }
+  left.abort()
+  return read
+}
 
 describe('a key in a program that embeds the runtime', () => {
   let home = ''

@@ -68,7 +68,7 @@ const mathBlock: TokenizerExtension = {
   },
 }
 
-/** A formula within a line. A price or a shell variable is none: no space inside the dollars, nothing right after. */
+/** A formula within a line. A price or a shell text is none: no space inside the dollars, and no letter, digit or bracket right after. */
 const math: TokenizerExtension = {
   name: 'math',
   level: 'inline',
@@ -77,7 +77,7 @@ const math: TokenizerExtension = {
     const display = /^\$\$([^$\n]{1,1000})\$\$/.exec(src) ?? /^\\\[([^\n]{1,1000}?)\\\]/.exec(src)
     const found =
       display ??
-      /^\$(?![\s$])((?:\\[^\n]|[^\\$\n]){1,1000})(?<!\s)\$(?![\w${])/.exec(src) ??
+      /^\$(?![\s$])((?:\\[^\n]|[^\\$\n]){1,1000})(?<!\s)\$(?![\w${(])/.exec(src) ??
       /^\\\(([^\n]{1,1000}?)\\\)/.exec(src)
     if (!found) return undefined
     return { type: 'math', raw: found[0], tex: found[1]?.trim(), isDisplay: display !== null }

@@ -205,10 +205,17 @@ describe('formulas', () => {
     ])
   })
 
-  it.each(['$5 and $10', '$HOME/$PATH', '$A{x}:$B{x}', 'a $ b $ c', '$$', 'echo $1 $2', 'C:\\$x'])(
-    'takes no formula from %j',
-    (source) => expect(inline(source).some(({ type }) => type === 'math')).toBe(false),
-  )
+  it.each([
+    '$5 and $10',
+    '$HOME/$PATH',
+    '$A{x}:$B{x}',
+    'a $ b $ c',
+    '$$',
+    'echo $1 $2',
+    'C:\\$x',
+    '$($(date))',
+    '$(a)$(b)',
+  ])('takes no formula from %j', (source) => expect(inline(source).some(({ type }) => type === 'math')).toBe(false))
 })
 
 describe('hostile text', () => {

@@ -8,7 +8,7 @@ export type RuledCall = { readonly tool: string; readonly args: ToolArgs; readon
 export type Ruling =
   /** `by` names the rules: "your rule `git status`". */
   | { readonly verdict: Permission['verdict']; readonly by: string }
-  /** The rules cannot be read, so a person decides. */
+  /** The rules cannot be read, or the call is too long to be compared with them, so a person decides. */
   | { readonly verdict: 'unknown'; readonly reason: string }
 
 /** A stored rule, with the words that name it. */

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { resolveWorkdir } from './resolve-path.ts'
+import { resolvePath, resolveWorkdir } from './resolve-path.ts'
 
 describe('a workdir', () => {
   let folder = ''
@@ -26,5 +26,10 @@ describe('a workdir', () => {
         fault: { code: 'bad_workdir', details: { workdir: path } },
       })
     }
+  })
+
+  it('has paths of any number of folders that do not exist', async () => {
+    const missing = Array<string>(200_000).fill('a')
+    expect(await resolvePath(folder, missing.join('/'))).toMatchObject({ ok: true, value: { missing } })
   })
 })

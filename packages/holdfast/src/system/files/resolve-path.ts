@@ -85,7 +85,7 @@ export async function resolvePath(
   const walked = await walk(root.value, path, followsLast, (at) => ahead.get(at) ?? lstat(at))
   if (!walked.ok) return walked
   const { reached, missing, links, stats } = walked.value
-  const absolute = join(reached, ...missing)
+  const absolute = join(reached, missing.join('/')) // one argument: they may be more than a call can have
   if (!isInside(root.value, absolute)) return refuse(outsideWorkdir(path))
   return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '.', missing, links, stats })
 }

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
 import type { RuledCall } from '@holdfast/core/ports'
-import type { Permission } from '@holdfast/protocol'
+import { limits, type Permission } from '@holdfast/protocol'
 import { resolvePath } from '../../system/files/resolve-path.ts'
 import { fitsText } from './commands/text-pattern.ts'
 
@@ -24,11 +24,33 @@ export type CallTargets = {
   readonly texts: readonly (readonly string[])[]
 }
 
+/** A call that names more paths is not compared with patterns: each path is looked up on the disk. */
+const pathsMax = 200
+
+/**
+ * Returns why a call is not compared with patterns; null if it is. Tools refuse what is too long, but only after the rules
+ * were asked.
+ */
+export function findExcess({ args }: Pick<RuledCall, 'args'>): string | null {
+  const paths = pathsIn(args)
+  if (paths.length > pathsMax) return `it names ${paths.length} paths, and rules judge at most ${pathsMax}`
+  if (paths.some(({ length }) => length > limits.toolPathCharsMax))
+    return `a path is longer than ${limits.toolPathCharsMax} characters`
+  const isLong = textsIn(args).some((text) => Buffer.byteLength(text) > limits.shellCommandBytesMax)
+  return isLong ? `its command or address is longer than ${limits.shellCommandBytesMax} bytes` : null
+}
+
+function pathsIn(args: RuledCall['args']): readonly string[] {
+  const given = [...pathNames.map((name) => args[name]), ...pathLists.flatMap((name) => listOf(args[name]))]
+  return given.filter((path) => typeof path === 'string')
+}
+
+const textsIn = (args: RuledCall['args']): readonly string[] =>
+  textNames.map((name) => args[name]).filter((text) => typeof text === 'string')
+
 /** Returns the paths, addresses and other texts that a call names. */
 export async function targetsOf({ args, workdir }: RuledCall): Promise<CallTargets> {
-  const given = [...pathNames.map((name) => args[name]), ...pathLists.flatMap((name) => listOf(args[name]))]
-  const paths = given.filter((path) => typeof path === 'string')
-  const texts = textNames.map((name) => args[name]).filter((text) => typeof text === 'string')
+  const [paths, texts] = [pathsIn(args), textsIn(args)]
   return {
     paths: await Promise.all(paths.map((path) => spellingsOf(workdir, path))),
     texts: texts.map((text) => [text, ...addressesOf(text)]),

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path'
-import { isPathRule, literalPath, type Permission } from '@holdfast/protocol'
+import { isPathRule, limits, literalPath, type Permission } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
 import type { DeniedTest } from '../define/read-rules.ts'
 import { fitsTargets, targetsOf, testsOf } from './call-targets.ts'
@@ -36,8 +36,9 @@ export async function deniedTest(
   return (path) => tests.some(({ isForbidden }) => isForbidden(path))
 }
 
-/** More names are not looked up: then any of them may be denied. */
+/** More names, or longer ones together, are not looked up: then any of them may be denied. */
 const namesMax = 1000
+const namesCharsMax = 64 * 1024
 
 /** Returns the rules that deny a path which a command names: tools refuse it, so a person decides about the command. */
 export async function findNamedPaths<Rule extends Permission>(
@@ -65,6 +66,7 @@ export async function findNamedPaths<Rule extends Permission>(
  * would expand is not known.
  */
 function namesIn(command: string): readonly string[] | null {
+  if (command.length > namesCharsMax) return null
   const words = command
     .replace(/["'\\]/g, '')
     .split(/[\s;|&<>()`$={},:]+/)
@@ -72,10 +74,15 @@ function namesIn(command: string): readonly string[] | null {
   const names = new Set(words.flatMap((word) => [word, word.replace(/^(?:\.\.\/)+/, '')]))
   const goesTo = (word: string, at: number) =>
     /^(?:cd|pushd|-C|--directory)$/.test(words[at - 1] ?? '') ? [word] : (word.match(/(?<=^-C).+/) ?? [])
+  if (words.some(({ length }) => length > limits.toolPathCharsMax)) return null
+  const charsOf = (texts: Iterable<string>) => Iterator.from(texts).reduce((sum, { length }) => sum + length, 0)
+  const nameChars = charsOf(names)
+  const isTooMuch = (folders: readonly string[]) =>
+    folders.length * names.size > namesMax || folders.length * nameChars + charsOf(folders) * names.size > namesCharsMax
   let folders: readonly string[] = ['']
   for (const folder of new Set(words.flatMap(goesTo))) {
+    if (isTooMuch(folders)) return null
     folders = [...folders, ...folders.map((one) => `${one}${folder}/`)]
-    if (folders.length * names.size > namesMax) return null
   }
-  return names.size > namesMax ? null : folders.flatMap((folder) => [...names].map((name) => `${folder}${name}`))
+  return isTooMuch(folders) ? null : folders.flatMap((folder) => [...names].map((name) => `${folder}${name}`))
 }

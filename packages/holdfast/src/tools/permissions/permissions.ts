@@ -17,7 +17,7 @@ import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import type { ReadRules } from '../define/read-rules.ts'
 import type { CommandRules } from '../shell/confinement.ts'
-import { fitsTargets, isRuleFor, targetsOf } from './call-targets.ts'
+import { findExcess, fitsTargets, isRuleFor, targetsOf } from './call-targets.ts'
 import type { Judged } from './commands/judge-command.ts'
 import { deniedPaths, deniedTest, findNamedPaths } from './denied-paths.ts'
 import { refuseRule } from './refuse-rule.ts'
@@ -44,7 +44,13 @@ export function createPermissions({
       const users = found.value.filter(isFor(call.workdir))
       const all: readonly Rule[] = [...own.map((rule) => ({ ...rule, isOwn: true })), ...users]
       const ofTool = all.filter((rule) => isRuleFor(rule, call.tool))
-      const judged = ofTool.length === 0 ? null : await judgeCall(ofTool, call, searchPath)
+      const patterned = ofTool.filter(({ pattern }) => pattern !== undefined)
+      const excess = patterned.length > 0 ? findExcess(call) : null
+      const compared = excess === null ? ofTool : ofTool.filter(({ pattern }) => pattern === undefined)
+      const judged = compared.length === 0 ? null : await judgeCall(compared, call, searchPath)
+      // A rule that allows covers no such call. One that forbids might, so nothing but a person may allow it.
+      if (excess !== null && judged?.verdict !== 'deny' && patterned.some(({ verdict }) => verdict !== 'allow'))
+        return { verdict: 'unknown', reason: `the rules were not compared with this call: ${excess}` }
       const { command } = call.args
       const isDecided = judged !== null && judged.verdict !== 'allow'
       if (call.tool === 'shell' && typeof command === 'string' && !isDecided) {
@@ -160,9 +166,10 @@ async function judgeShell(
 
 async function judgeTargets(rules: readonly Rule[], call: RuledCall): Promise<Judged<Rule> | null> {
   const targets = await targetsOf(call)
+  const text = rules.some(({ exact }) => exact) ? textOf(call) : null
   const fitting: Rule[] = []
   for (const rule of rules) {
-    const fits = rule.exact ? rule.pattern === textOf(call) : await fitsTargets(rule, targets, call.workdir)
+    const fits = rule.exact ? rule.pattern === text : await fitsTargets(rule, targets, call.workdir)
     if (fits) fitting.push(rule)
   }
   for (const verdict of ['deny', 'ask', 'allow'] as const) {

@@ -1,7 +1,7 @@
 import { link, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BlobHash } from '@holdfast/protocol'
-import { describe, expect, it } from 'vitest'
+import { BlobHash, limits } from '@holdfast/protocol'
+import { describe, expect, it, vi } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
 import { deleteFileTool } from '../delete-file.ts'
 import { editFileTool } from '../edit-file.ts'
@@ -49,6 +49,11 @@ describe('a file with an edit boundary', () => {
     const context = await openBounded()
     const prepared = await withBoundaries(deleteFileTool).prepare({ path: 'a\0b' }, context, notAborted)
     expect(prepared).toMatchObject({ type: 'unusable', message: expect.stringContaining('NUL') })
+    const openBlob = vi.fn(context.openBlob)
+    const path = `${'./'.repeat(limits.toolPathCharsMax)}f`
+    const long = await withBoundaries(deleteFileTool).prepare({ path }, { ...context, openBlob }, notAborted)
+    expect(long).toMatchObject({ type: 'unusable', message: expect.stringContaining(`${limits.toolPathCharsMax}`) })
+    expect(openBlob).not.toHaveBeenCalled()
   })
 
   it('is written whole only if the lines outside stay', async () => {

@@ -18,6 +18,7 @@ export const withBoundaries = (tool: Tool): Tool => ({
 async function loadBoundaries(context: ToolContext, path: unknown): Promise<ToolContext> {
   const { boundaries = [], openBlob, workdir } = context
   if (boundaries.length === 0 || openBlob === undefined || typeof path !== 'string') return context
+  if (path.length > limits.toolPathCharsMax) return context // the tool refuses it
   const resolved = await resolvePath(workdir, path)
   const bounded = resolved.ok ? boundaries.find((one) => one.path === resolved.value.shown) : undefined
   if (bounded === undefined) return context

@@ -71,14 +71,18 @@ async function findAllowed<Rule extends Permission>(
   const commands = parsePlainCommands(text)
   if (!commands) return null
   const parsed = rules.map((rule) => ({ rule, pattern: parsePattern(rule.pattern ?? '') }))
-  const isLinkedOut = await facts.findLinkedOut(commands)
-  const used = new Set<Rule>()
-  for (const command of commands) {
-    const by = parsed.find(({ pattern }) => allows(pattern, command, isLinkedOut))
-    if (by) used.add(by.rule)
-    else if (!isCdInside(command, isLinkedOut)) return null
+  const rulesFor = (isLinkedOut: IsLinkedOut): ReadonlySet<Rule> | null => {
+    const used = new Set<Rule>()
+    for (const command of commands) {
+      const by = parsed.find(({ pattern }) => allows(pattern, command, isLinkedOut))
+      if (by) used.add(by.rule)
+      else if (!isCdInside(command, isLinkedOut)) return null
+    }
+    return used.size === 0 ? null : used
   }
-  if (used.size === 0) return null
+  // Links are looked up on the disk, so only for commands that rules would allow without them.
+  const used = rulesFor(() => false) && rulesFor(await facts.findLinkedOut(commands))
+  if (used === null) return null
   for (const [program] of commands) if (!(await facts.isOutside(program))) return null
   return { verdict: 'allow', rules: [...used] }
 }

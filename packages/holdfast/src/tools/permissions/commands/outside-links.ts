@@ -7,8 +7,9 @@ import type { PlainCommand } from './plain-commands.ts'
 /** Whether a word may name something through a link that the command must not touch unasked. */
 export type IsLinkedOut = (word: string) => boolean
 
-/** More paths are not looked at: then any word may lead outside. */
+/** More paths, or longer ones together, are not looked at: then any word may lead outside. */
 const pathsMax = 400
+const charsMax = 64 * 1024
 /** How many folders a command may be in. Each `cd` may or may not have run. */
 const foldersMax = 16
 /** A short option may be a group with a value at its end, such as `-rfnotes`. */
@@ -20,13 +21,16 @@ const groupedMax = 8
  */
 export async function findLinkedOut(commands: readonly PlainCommand[], workdir: string): Promise<IsLinkedOut> {
   const folders = foldersOf(commands)
-  const candidates = commands.flatMap(([program, ...words]) => {
-    const onlyReads = programOf(program).knownOptions !== undefined && program !== 'git'
-    const named = words.flatMap((word) => pathsOf(word).map((path) => ({ word, path })))
-    const all = programOf(program).knownOptions ? named : [...named, ...destinationsOf(words)]
-    return all.map((one) => ({ ...one, onlyReads }))
-  })
-  if (folders.length > foldersMax || candidates.length * folders.length > pathsMax) return () => true
+  if (folders.length > foldersMax) return () => true
+  const folderChars = folders.reduce((sum, folder) => sum + folder.length, 0)
+  const candidates: Candidate[] = []
+  let chars = 0
+  // Counted while they are made: an unknown program has one for every two of its words.
+  for (const candidate of candidatesOf(commands)) {
+    candidates.push(candidate)
+    chars += candidate.path.length * folders.length + folderChars
+    if (candidates.length * folders.length > pathsMax || chars > charsMax) return () => true
+  }
   const linked = new Set<string>()
   const looks = folders.flatMap((folder) =>
     candidates.map(async ({ word, path, onlyReads }) => {
@@ -35,6 +39,22 @@ export async function findLinkedOut(commands: readonly PlainCommand[], workdir: 
   )
   await Promise.all(looks)
   return (word) => linked.has(word)
+}
+
+type Candidate = { readonly word: string; readonly path: string; readonly onlyReads: boolean }
+
+/** Yields what may be a path in the words of commands. */
+function* candidatesOf(commands: readonly PlainCommand[]): Generator<Candidate> {
+  for (const [program, ...all] of commands) {
+    const words = [...new Set(all)]
+    const hasKnownOptions = programOf(program).knownOptions !== undefined
+    const onlyReads = hasKnownOptions && program !== 'git'
+    for (const word of words) for (const path of pathsOf(word)) yield { word, path, onlyReads }
+    if (hasKnownOptions) continue
+    // Where it may write: a file that is copied into a folder keeps its name.
+    for (const word of words)
+      for (const other of words) if (other !== word) yield { word, path: `${word}/${basename(other)}`, onlyReads }
+  }
 }
 
 async function isForbidden(workdir: string, path: string, onlyReads: boolean): Promise<boolean> {
@@ -61,9 +81,3 @@ function pathsOf(word: string): readonly string[] {
   const ends = Array.from({ length: Math.min(groupedMax, Math.max(0, word.length - 2)) }, (_, at) => word.slice(at + 2))
   return [...value, ...ends]
 }
-
-/** Returns where a program may write: a file that is copied into a folder keeps its name. */
-const destinationsOf = (words: readonly string[]) =>
-  words.flatMap((word) =>
-    words.filter((other) => other !== word).map((other) => ({ word, path: `${word}/${basename(other)}` })),
-  )

@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { limits, type Permission } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { judgeCommand } from './commands/judge-command.ts'
+import { findLinkedOut } from './commands/outside-links.ts'
+import { createPermissions } from './permissions.ts'
+
+/** Paths that were looked up, their characters, and names that were made of words. */
+const work = vi.hoisted(() => ({ lookedUp: 0, chars: 0, names: 0 }))
+
+vi.mock('../../system/files/resolve-path.ts', async (original) => {
+  const real = await original<typeof import('../../system/files/resolve-path.ts')>()
+  const resolvePath: typeof real.resolvePath = (workdir, path, options) => {
+    work.lookedUp++
+    work.chars += path.length
+    return real.resolvePath(workdir, path, options)
+  }
+  return { ...real, resolvePath }
+})
+
+vi.mock('node:path', async (original) => {
+  const real = await original<typeof import('node:path')>()
+  const basename: typeof real.basename = (path, suffix) => {
+    work.names++
+    return real.basename(path, suffix)
+  }
+  return { ...real, basename }
+})
+
+let workdir = ''
+beforeEach(() => {
+  workdir = mkdtempSync(join(tmpdir(), 'hf-rules-'))
+})
+afterEach(() => rmSync(workdir, { recursive: true, force: true }))
+
+const many = (count: number, word = 'w') => Array.from({ length: count }, (_, index) => `${word}${index}`)
+
+async function measure(run: () => Promise<unknown>) {
+  Object.assign(work, { lookedUp: 0, chars: 0, names: 0 })
+  const found = await run()
+  return { found, ...work }
+}
+
+describe('links that a command may lead through', () => {
+  it.each([
+    ['different words', (count: number) => many(count)],
+    ['equal words', (count: number) => Array<string>(count).fill('w')],
+    ['options', (count: number) => many(count, '-')],
+  ])('are looked up for as many pairs of %s, however many the command has', async (_, wordsOf) => {
+    const namesAt = async (count: number) =>
+      (await measure(() => findLinkedOut([['prog', ...wordsOf(count)]], workdir))).names
+    for (const count of [400, 800]) expect(await namesAt(count)).toBeLessThanOrEqual(401)
+  })
+
+  it('are looked up in paths of a bounded length together', async () => {
+    const charsAt = async (length: number) => {
+      const words = Array.from({ length: 15 }, (_, index) => `${index}${'w'.repeat(length)}`)
+      return measure(() => findLinkedOut([...many(3).map((word) => ['cd', word] as const), ['cat', ...words]], workdir))
+    }
+    expect((await charsAt(100)).lookedUp).toBeGreaterThan(0)
+    for (const length of [4000, 8000]) expect((await charsAt(length)).chars).toBe(0)
+  })
+
+  it('are not looked up for a command that no rule could allow', async () => {
+    let asked = 0
+    const facts = {
+      isOutside: async () => true,
+      findLinkedOut: async () => {
+        asked++
+        return () => false
+      },
+    }
+    const rules: readonly Permission[] = [{ tool: 'shell', pattern: 'cat *', verdict: 'allow' }]
+    expect(await judgeCommand(rules, 'prog a b', facts)).toBeNull()
+    expect(asked).toBe(0)
+    expect(await judgeCommand(rules, 'cat a', facts)).toMatchObject({ verdict: 'allow' })
+    expect(asked).toBe(1)
+  })
+})
+
+const rule = (verdict: Permission['verdict'], tool: string, pattern?: string): Permission => ({
+  ...{ tool, verdict },
+  ...(pattern !== undefined && { pattern }),
+})
+const judge = (tool: string, args: Readonly<Record<string, unknown>>, rules: readonly Permission[]) =>
+  createPermissions({ file: join(workdir, 'permissions.json') }).judge({ tool, args, workdir }, rules)
+
+describe('a call that is too long to be compared with rules', () => {
+  const strict = [rule('allow', '*', '**'), rule('deny', '*', 'secrets/**')]
+  const long = (chars: number) => 'a/'.repeat(chars / 2)
+
+  it.each([
+    ['a path', 'read_file', { path: long(limits.toolPathCharsMax + 2) }],
+    ['a path of 200,000 components', 'read_file', { path: long(400_000) }],
+    ['one of many paths', 'mcp__files__read', { paths: ['ok', long(limits.toolPathCharsMax + 2)] }],
+    ['a list of paths', 'mcp__files__read', { paths: many(201) }],
+    ['a list of twice as many paths', 'mcp__files__read', { files: many(402) }],
+    ['an address', 'fetch', { url: `https://x/${long(limits.shellCommandBytesMax)}` }],
+    ['a command', 'shell', { command: `cat ${long(limits.shellCommandBytesMax)}` }],
+    ['a command of many bytes', 'shell', { command: 'é'.repeat(limits.shellCommandBytesMax / 2 + 1) }],
+  ])('is asked about, and none of it looked up: %s', async (_, tool, args) => {
+    const { found, lookedUp } = await measure(() => judge(tool, args, [...strict, rule('deny', 'shell', 'rm **')]))
+    expect(found).toMatchObject({ verdict: 'unknown', reason: expect.stringContaining('not compared') })
+    expect(lookedUp).toBe(0)
+  })
+
+  it('is denied if a rule denies every call of its tool, and is nothing that a rule with a pattern allows', async () => {
+    const args = { paths: many(300) }
+    expect(await judge('read_file', args, [...strict, rule('deny', 'read_file')])).toMatchObject({ verdict: 'deny' })
+    expect(await judge('read_file', args, [rule('allow', 'read_file', '**')])).toBeNull()
+    expect(await judge('read_file', args, [rule('allow', 'read_file')])).toMatchObject({ verdict: 'allow' })
+  })
+
+  it('is compared up to the limits', async () => {
+    expect(await judge('read_file', { paths: many(200) }, strict)).toMatchObject({ verdict: 'allow' })
+    expect(await judge('read_file', { paths: [...many(199), 'secrets/key'] }, strict)).toMatchObject({
+      verdict: 'deny',
+    })
+  })
+})
+
+it('names of a command are looked up in every folder only as far as they are short together', async () => {
+  const denied = [rule('deny', 'read_file', 'secrets/**')]
+  const lookedUpAt = (length: number) => {
+    const folders = many(4, 'f'.repeat(length)).map((folder) => `cd ${folder}`)
+    return measure(() => judge('shell', { command: `${folders.join('; ')}; cat a b c` }, denied))
+  }
+  const short = await lookedUpAt(50)
+  expect(short).toMatchObject({ found: null })
+  expect(short.lookedUp).toBeGreaterThan(0)
+  for (const length of [2000, 4000])
+    expect(await lookedUpAt(length)).toMatchObject({ found: { verdict: 'ask' }, lookedUp: 0, chars: 0 })
+})

@@ -19,6 +19,10 @@ export function findPassages(text: Characters, passage: Characters, startsMax: n
   return { count, starts }
 }
 
+/** Whether a text has a passage. `includes` of a long text can take quadratic time. */
+export const holdsPassage = (text: Characters, passage: Characters): boolean =>
+  passage.length === 0 || findPassages(text, passage, 0).count > 0
+
 /**
  * Returns where a passage occurs, from the left, without overlaps, in linear time: at most `max` places, as offsets in a
  * typed array, because a list of millions of numbers can end the process. Null if there are more.

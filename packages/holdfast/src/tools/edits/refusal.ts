@@ -1,4 +1,5 @@
 import { clip, type Fault, fault, limits } from '@holdfast/protocol'
+import { holdsPassage } from './find-passage.ts'
 import { bodyOf, type Lines } from './lines.ts'
 
 const windowLinesMax = 20
@@ -65,7 +66,7 @@ const tellingCharsMin = 10
  */
 export function isTelling(newText: string, oldText: string): boolean {
   const [next, old] = [newText, oldText].map((text) => text.replaceAll('\r\n', '\n').trim())
-  if (next === undefined || next === '' || old?.includes(next)) return false
+  if (next === undefined || old === undefined || next === '' || holdsPassage(old, next)) return false
   return next.includes('\n') || next.length >= tellingCharsMin
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { replaceText } from './replace-text.ts'
 import { applySplices } from './splice.ts'
 
@@ -198,4 +198,30 @@ describe('a replacement', () => {
     const text = `x${'\n'.repeat(90_000)}`
     expect(replaceText(text, { oldText: '\n', newText: '', all: true })).toMatchObject({ value: { text: 'x' } })
   })
+})
+
+/** Returns the longest text that was searched by a method of strings, which may take quadratic time for a long one. */
+function longestSearched(run: () => unknown): number {
+  const spies = (['includes', 'indexOf'] as const).map((name) => vi.spyOn(String.prototype, name))
+  try {
+    run()
+    return Math.max(0, ...spies.flatMap(({ mock }) => mock.calls.map(([searched]) => searched.length)))
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+}
+
+it.each([
+  [
+    'repeats a character',
+    (length: number) => [`b${'a'.repeat(2 * length)}`, `${'a'.repeat(length)}b${'a'.repeat(length)}`],
+  ],
+  ['has blanks around it', (length: number) => [`b${'a'.repeat(2 * length)}`, ` ${'a'.repeat(length)}c\n`]],
+])('searches no long text in another in quadratic time if nothing fits and the new text %s', (_, textsOf) => {
+  for (const length of [4000, 8000]) {
+    const [oldText = '', newText = ''] = textsOf(length)
+    const edit = () => replaceText('x\n'.repeat(100), { oldText, newText })
+    expect(edit()).toMatchObject({ fault: { code: 'no_match' } })
+    expect(longestSearched(edit)).toBeLessThanOrEqual(200)
+  }
 })

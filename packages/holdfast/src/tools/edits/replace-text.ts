@@ -1,7 +1,7 @@
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { diffArrays } from 'diff'
 import { changeBlock, createGrowths, type LineChange } from './change-block.ts'
-import { findDisjoint, findPassages, type Passages } from './find-passage.ts'
+import { findDisjoint, findPassages, holdsPassage, type Passages } from './find-passage.ts'
 import { bodies, endOf, type Lines, lineAt, splitLines, splitThrough, startOf } from './lines.ts'
 import { findBlock, type Tier } from './match-lines.ts'
 import {
@@ -47,7 +47,7 @@ export function replaceText(text: string, { oldText, newText, all = false }: Rep
 
 /** Says where the new text is, if it is there: too short to be sure that the edit is done, but likely. */
 function newTextHint(lines: Lines, oldText: string, newText: string): string {
-  if (newText.trim() === '' || oldText.includes(newText)) return ''
+  if (newText.trim() === '' || holdsPassage(oldText, newText)) return ''
   const { lines: searched, found } = findExact(lines, newText)
   const [start] = found.starts
   if (start === undefined) return ''

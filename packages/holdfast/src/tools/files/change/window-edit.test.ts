@@ -68,6 +68,12 @@ describe('an edit of a long file', () => {
     expect(await edit('<>', 'x')).toMatchObject({ fault: { message: expect.stringContaining('at lines 1, 14002') } })
     expect(await edit('<<', 'x')).toMatchObject({ fault: { code: 'no_match' } })
     expect(await edit('file\n<>', '// ... rest of the code')).toMatchObject({ fault: { code: 'elided' } })
+    // Of a long line only the beginning is searched: a long text is searched in quadratic time.
+    for (const length of [10_000, 20_000]) {
+      const told = await edit('file\n<>', `[line 1 is cut${'a'.repeat(length)}`)
+      expect(told).toMatchObject({ fault: { code: 'elided' } })
+      expect(JSON.stringify(told).length).toBeLessThan(400)
+    }
   })
 
   it('hands the old bytes and the parts of the new content over from a thread', async () => {

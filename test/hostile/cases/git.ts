@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { access, chmod, mkdir, writeFile } from 'node:fs/promises'
+import { access, appendFile, chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createSession } from '@holdfast/client'
+import { orThrow } from '@holdfast/protocol'
 import type { HostileCase } from '../case.ts'
 import { promptModel } from '../prompt-model.ts'
 import { readCalls } from '../read-session.ts'
@@ -41,6 +42,13 @@ const hostileConfig: HostileCase = {
     const tools = ['git_status', 'git_diff', 'git_log']
     const handle = await promptModel(run, 'git-config', () => tools.map((tool) => ({ tool, args: {} })))
     await waitForRest(handle, 1)
+    // A value with many blanks: a file tool reads the settings before anyone is asked.
+    const config = join(run.workdir, '.git/config')
+    await appendFile(config, `[include]\n\tpath = "a${' '.repeat(run.isQuick ? 60_000 : 250_000)}b"\n`)
+    const written = { tool: 'write_file', args: { path: '.hooks/added', content: '' } }
+    const write = await promptModel(run, 'git-write', () => [written])
+    await waitForRest(write, 1)
+    const [question] = orThrow(await write.snapshot()).view.pendingApprovals
     // What a command changed is found with git: that must run no program either.
     const shell = await promptModel(run, 'git-shell', () => [{ tool: 'shell', args: { command: 'echo two > b.txt' } }])
     await waitForRest(shell, 1)
@@ -66,6 +74,7 @@ const hostileConfig: HostileCase = {
           status === 'complete' ? [] : [`${tool} is ${status}: ${result?.text.slice(0, 200)}`],
         ),
         ...(ran?.status === 'complete' ? [] : [`shell is ${ran?.status}: ${ran?.result?.text.slice(0, 200)}`]),
+        ...(question?.reason?.includes('named by .git/config') ? [] : ['a new hook is not asked about for what it is']),
         ...(read[1]?.result?.text.includes('+two') ? [] : ['the diff is not shown']),
         ...(refused?.result?.text.startsWith('untrusted_workspace: ') ? [] : [`a filter is ${refused?.status}`]),
       ],

@@ -44,15 +44,24 @@ export const summaryFileRequest = (model: ModelName, { summary, messages }: Wind
 export const titleRequest = (model: ModelName, { messages }: Window): ModelRequest =>
   textRequest(model, titleSystem, clip(quoteAll(messages), titleCharsMax), titleTask)
 
+/** Characters that a title is searched in. */
+const titleLineCharsMax = 10_000
+
 /** Returns the model's text as one clean line for a list; empty when there is none. */
 export function cleanTitle(written: string): string {
-  const line = written.split(/\r\n|[\n\r\u2028\u2029]/u).find((one) => one.trim() !== '') ?? ''
+  // What a model writes may be as long as an answer.
+  const line =
+    written
+      .trimStart()
+      .slice(0, titleLineCharsMax)
+      .split(/\r\n|[\n\r\u2028\u2029]/u)
+      .find((one) => one.trim() !== '') ?? ''
   const bare = line
     .replace(/\p{Cc}|\p{Cf}/gu, ' ')
     .replace(/\s+/gu, ' ')
     .replace(/^[\s#>*_"'“”„«»`]+/u, '')
     .replace(/^title:\s*/iu, '')
-    .replace(/[\s*_"'“”«»`.]+$/u, '')
+    .replace(/(?<![\s*_"'“”«»`.])[\s*_"'“”«»`.]+$/u, '')
     .replace(/^["'“„«`*_]+/u, '')
   return clip(bare, limits.titleCharsMax).trim().toWellFormed()
 }

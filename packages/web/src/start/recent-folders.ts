@@ -53,7 +53,7 @@ const suggestionsMax = 12
 export const isPathBegun = (text: string): boolean => /^(\/|[A-Za-z]:[\\/])/.test(text)
 
 /** Returns a path without slashes at its end; the root stays. */
-const withoutSlash = (path: string): string => path.replace(/(?<=.)[\\/]+$/, '')
+const withoutSlash = (path: string): string => path.replace(/(?<=^[\\/]|[^\\/])[\\/]+$/, '')
 
 /** Returns whether two texts name the same folder: one may end in a slash. */
 export const isSameFolder = (one: string, other: string): boolean => withoutSlash(one) === withoutSlash(other.trim())

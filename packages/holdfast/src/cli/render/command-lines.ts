@@ -23,6 +23,6 @@ const openCharsMax = 64 * 1024
 const sequences = /\u001b\[[\d;?]*[ -/]*[@-~]/g
 
 function shownLine(line: string): string {
-  const plain = line.replace(sequences, '').replace(/\r+$/, '')
+  const plain = line.replace(sequences, '').replace(/(?<!\r)\r+$/, '')
   return `  │ ${escapeHidden(plain.slice(plain.lastIndexOf('\r') + 1))}`
 }

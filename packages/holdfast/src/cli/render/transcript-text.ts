@@ -70,7 +70,7 @@ const cut = (who: string, { interrupted }: { readonly interrupted?: true | undef
 
 const indented = (text: string): string =>
   text
-    .replace(/\n+$/, '')
+    .replace(/(?<!\n)\n+$/, '')
     .split('\n')
     .map((line) => (line === '' ? '\n' : `  ${line}\n`))
     .join('')

@@ -65,7 +65,7 @@ async function withIncludes(folder: string, body: string): Promise<string> {
   let left = includesMax
   const lines: string[] = []
   for (const line of body.split('\n')) {
-    const path = /^@include[ \t]+(\S.*?)[ \t]*$/.exec(line)?.[1]
+    const path = /^@include[ \t]+(\S.*)$/.exec(line.trimEnd())?.[1]
     if (path === undefined || left-- <= 0) {
       lines.push(line)
       continue

@@ -37,7 +37,7 @@ export async function checkKey(check: KeyCheck, options: { readonly signal?: Abo
   const { path, headers } = buildRequest(check)
   const timeout = AbortSignal.timeout(answerMsMax)
   try {
-    const answer = await fetch(`${check.baseUrl.replace(/\/+$/, '')}${path}`, {
+    const answer = await fetch(`${check.baseUrl.replace(/(?<!\/)\/+$/, '')}${path}`, {
       headers: { accept: 'application/json', ...headers },
       redirect: 'manual', // a redirect would send the key to another server
       signal: options.signal ? AbortSignal.any([timeout, options.signal]) : timeout,

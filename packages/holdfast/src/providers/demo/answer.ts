@@ -124,11 +124,14 @@ function carryOut(messages: readonly RequestMessage[]): DemoLine {
   }
 }
 
+/** A text that somebody else wrote may have longer numbers. */
+const numberCharsMax = 40
+
 /** Finds where an interrupted count stopped, so that `continue` resumes there. */
 function findLastNumber(spoken: readonly string[]): number {
   const counted = spoken.findLast((text) => /^\d+, [\d, ]*\.?$/.test(text)) ?? ''
   // The last number may be cut too, so it is repeated.
-  return Number(/(\d+)[,.][^,.]*$/.exec(counted)?.[1] ?? 0)
+  return Number(/(\d+)[,.][^,.]*$/.exec(counted.slice(-numberCharsMax))?.[1] ?? 0)
 }
 
 const announceCalls = (calls: readonly Call[]): string =>
@@ -243,7 +246,7 @@ function readObject(json: string): Readonly<Record<string, unknown>> {
 /** Reads the tasks of `todo a; b`. A task that begins with `done` or `doing` has that status. */
 const splitTasks = (text: string) =>
   text.split(';').flatMap((part) => {
-    const [, mark = '', description = ''] = /^\s*(?:(done|doing)\s+)?(.*?)\s*$/i.exec(part) ?? []
+    const [, mark = '', description = ''] = /^(?:(done|doing)\s+)?(.*)$/i.exec(part.trim()) ?? []
     const status = { done: 'done', doing: 'in_progress' }[mark.toLowerCase()] ?? 'pending'
     return description === '' ? [] : [{ description, status }]
   })

@@ -82,7 +82,8 @@ function* deltas(part: number, kind: Kind, pieces: readonly string[], afterMs: n
 
 const atOnce = (part: ModelPart): Paced => ({ part, afterMs: 0 })
 
-const splitWords = (text: string): readonly string[] => text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
+const splitWords = (text: string): readonly string[] =>
+  text.trim() === '' ? [] : (text.match(/\s*\S+(?:\s+$)?/g) ?? [])
 
 function countNumbers({ from, to }: { readonly from: number; readonly to: number }): readonly string[] {
   const pieces = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)

@@ -19,7 +19,7 @@ export function findAddressProblem(given: string): string | null {
 
 /** Adds the version of the API to an address that has no path of its own. */
 export function addApiVersion(given: string, api: Api): string {
-  const address = given.trim().replace(/\/+$/, '')
+  const address = given.trim().replace(/(?<!\/)\/+$/, '')
   const version = api === 'google' ? 'v1beta' : 'v1'
   const path = URL.canParse(address) ? new URL(address).pathname : '/'
   // Anthropic's own tools expect the address without its version, even behind a path.
@@ -44,6 +44,6 @@ export function parseLocalAddress(hostAndPort: string | undefined, defaultAddres
   // A server that listens on all interfaces is reachable through loopback too.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1'
   if (url.port === '' && !withHost.includes('://')) url.port = new URL(defaultAddress).port
-  const local = url.href.replace(/\/+$/, '')
+  const local = url.href.replace(/(?<!\/)\/+$/, '')
   return isLocalAddress(local) ? local : null
 }

@@ -55,7 +55,7 @@ const plainName = (name: string): string =>
   [...name.replace(/[\p{C}\p{Z}<>:"/\\|?*]+/gu, ' ').replace(/^[ .]+/, '')]
     .slice(0, nameCharsMax)
     .join('')
-    .replace(/[ .]+$/, '') || 'session'
+    .replace(/(?<![ .])[ .]+$/, '') || 'session'
 
 /** Tells a browser the name to save a file under. Old programs read the first one, which has no other letters. */
 const savedAs = (name: string): string =>

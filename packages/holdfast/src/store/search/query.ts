@@ -35,7 +35,7 @@ export function parseQuery(text: string): Result<Query> {
 }
 
 function parseTerm(piece: string, isQuoted: boolean, isStarred: boolean): Term | null {
-  const text = piece.replace(/\*+$/, '')
+  const text = piece.replace(/(?<!\*)\*+$/, '')
   const written = splitWords(text)
   const last = written.at(-1)
   if (last === undefined) return null

@@ -1,5 +1,6 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { namedPaths, readGitFile } from '../../system/files/git-config.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
 import type { Confines, OutsideData } from './bubblewrap.ts'
 import type { Placeholder } from './placeholders.ts'
@@ -68,7 +69,7 @@ async function pathsOf(link: string, workdir: string): Promise<GitPaths> {
     workdir,
     names.map((name) => join(git, name)),
   )
-  const config = await readFile(join(git, 'config'), 'utf8').catch(() => '')
+  const config = await readGitFile(join(git, 'config'))
   const named = await findNamed(git, config, workdir)
   const isMissing = async (name: string) => (await lstat(join(git, name)).catch(() => null)) === null
   return {
@@ -90,8 +91,7 @@ async function pathsOf(link: string, workdir: string): Promise<GitPaths> {
 async function findNamed(git: string, config: string, workdir: string): Promise<Pick<GitPaths, 'readOnly' | 'absent'>> {
   const readOnly: string[] = []
   const absent: Placeholder[] = []
-  for (const [, key = '', value = ''] of config.matchAll(/^[ \t]*(hookspath|path)[ \t]*=[ \t]*"?(.+?)"?[ \t\r]*$/gim)) {
-    const isHooks = key.toLowerCase() === 'hookspath'
+  for (const { isHooks, path: value } of namedPaths(config)) {
     const path = resolve(isHooks ? dirname(git) : git, value)
     if (path === workdir || !isInside(workdir, path)) continue
     const [real] = await realPaths(workdir, [path])
@@ -114,10 +114,10 @@ export async function realPaths(workdir: string, paths: readonly string[]): Prom
 async function findWorktreeData(link: string): Promise<OutsideData | null> {
   try {
     const workdir = dirname(link)
-    const [, named = ''] = /^gitdir: (.+)\n?$/.exec(await readFile(link, 'utf8')) ?? []
+    const [, named = ''] = /^gitdir: (.+)\n?$/.exec(await readGitFile(link)) ?? []
     const own = await realpath(resolve(workdir, named))
     const common = dirname(dirname(own))
-    const back = resolve(own, (await readFile(join(own, 'gitdir'), 'utf8')).trimEnd())
+    const back = resolve(own, (await readGitFile(join(own, 'gitdir'))).trimEnd())
     const isOurs = basename(dirname(own)) === 'worktrees' && (await realpath(back)) === link
     if (!isOurs || isInside(workdir, common) || isInside(common, workdir)) return null
     const isConfigured = /worktreeconfig/i.test(await readFile(join(common, 'config'), 'utf8'))

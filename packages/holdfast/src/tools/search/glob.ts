@@ -9,7 +9,7 @@ const alternativesMax = 64
  * name at any depth. Returns null if its braces expand to too many patterns.
  */
 export function compileGlob(pattern: string): Glob | null {
-  const alternatives = expandBraces(pattern.replace(/^(?:\.\/)+/, '').replace(/\/+$/, ''))
+  const alternatives = expandBraces(pattern.replace(/^(?:\.\/)+/, '').replace(/(?<!\/)\/+$/, ''))
   if (alternatives === null) return null
   const matchers = alternatives.map((one) => {
     const parts = one.replace(/^\/+/, '').split('/').map(compileName)

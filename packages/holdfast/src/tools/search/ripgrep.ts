@@ -79,7 +79,7 @@ async function openFilter(glob: string, { hidden }: Scope) {
   const remove = () => rm(folder, { recursive: true, force: true }).catch(() => undefined)
   try {
     await using file = await open(path, 'wx', 0o600)
-    const wanted = glob.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '/**')
+    const wanted = glob.replace(/^(?:\.\/)+/, '').replace(/(?<!\/)\/+$/, '/**')
     await file.writeFile(['*', '!*/', `!${wanted}`, ...(hidden ? [] : ['.*']), ''].join('\n'))
     return { path, remove }
   } catch (error) {

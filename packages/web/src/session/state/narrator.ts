@@ -99,6 +99,6 @@ export function paragraphsOf(text: string): readonly string[] {
 const plainText = (line: string): string =>
   line
     .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/, '')
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1') // a class without its own beginning is read once
     .replace(/[*`~]+|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu, '') // an underscore within a word is part of a name
     .trim()

@@ -77,7 +77,7 @@ const barred = (row: StyledLine): StyledLine => [bar, ...row]
 const colours = /\u001b\[[0-9;]*m/g
 
 const outputRows = (text: string, width: number): readonly StyledLine[] => {
-  const shown = shownText(text.replace(colours, '').replaceAll(/\r+\n/g, '\n')).replace(/\n+$/, '')
+  const shown = shownText(text.replace(colours, '').replaceAll(/\r+\n/g, '\n')).replace(/(?<!\n)\n+$/, '')
   return shown === '' ? [] : shown.split('\n').flatMap((one) => wrapLine(line(one, styles.dim), width))
 }
 

@@ -1,12 +1,12 @@
-import { lstat, readFile, stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { escapeLine } from '@holdfast/protocol'
+import { namedPaths, readGitFile } from '../../../system/files/git-config.ts'
 import { isInside, resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 
 /** What the configuration of a repository names, by the folder of the work tree. It is read again once it has changed. */
 const known = new Map<string, { readonly stamp: string; readonly paths: readonly string[] }>()
 const knownMax = 100
-const configBytesMax = 64 * 1024
 
 /**
  * Returns why a change of this file is asked about each time: the repository's own configuration names it, or a folder above
@@ -44,14 +44,13 @@ const exists = (path: string): Promise<boolean> =>
 async function readNamed(root: string): Promise<readonly string[]> {
   const file = join(root, '.git', 'config')
   const stats = await stat(file, { bigint: true }).catch(() => null)
-  if (!stats?.isFile() || stats.size > configBytesMax) return []
+  if (!stats?.isFile()) return []
   const stamp = `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`
   const found = known.get(root)
   if (found?.stamp === stamp) return found.paths
-  const config = await readFile(file, 'utf8').catch(() => '')
   const paths: string[] = []
-  for (const [, key = '', value = ''] of config.matchAll(/^[ \t]*(hookspath|path)[ \t]*=[ \t]*"?(.+?)"?[ \t\r]*$/gim)) {
-    const path = resolve(key.toLowerCase() === 'hookspath' ? root : join(root, '.git'), value)
+  for (const { isHooks, path: value } of namedPaths(await readGitFile(file))) {
+    const path = resolve(isHooks ? root : join(root, '.git'), value)
     const real = path !== root && isInside(root, path) ? await resolvePath(root, relative(root, path)) : null
     if (real?.ok) paths.push(real.value.shown)
   }

@@ -29,10 +29,10 @@ const hostileConfig: HostileCase = {
       ...{ 'core.fsmonitor': program, 'core.pager': program, 'core.editor': program, 'core.sshCommand': program },
       ...{ 'diff.evil.textconv': program, 'diff.evil.command': program, 'diff.external': program },
       ...{ 'alias.status': `!${program}`, 'alias.diff': `!${program}`, 'alias.log': `!${program}` },
-      ...{ 'core.hooksPath': '.hooks', 'credential.helper': program, 'log.showSignature': 'true' },
+      ...{ 'core.hooksPath': 'run-by-git', 'credential.helper': program, 'log.showSignature': 'true' },
     }
     for (const [name, value] of Object.entries(settings)) await git('config', name, value)
-    for (const folder of ['.hooks', '.git/hooks']) {
+    for (const folder of ['run-by-git', '.git/hooks']) {
       await mkdir(join(run.workdir, folder), { recursive: true })
       for (const hook of ['post-index-change', 'pre-commit', 'reference-transaction']) {
         await writeFile(join(run.workdir, folder, hook), `#!/bin/sh\necho hook >> '${marker}'\n`)
@@ -44,8 +44,8 @@ const hostileConfig: HostileCase = {
     await waitForRest(handle, 1)
     // A value with many blanks: a file tool reads the settings before anyone is asked.
     const config = join(run.workdir, '.git/config')
-    await appendFile(config, `[include]\n\tpath = "a${' '.repeat(run.isQuick ? 60_000 : 250_000)}b"\n`)
-    const written = { tool: 'write_file', args: { path: '.hooks/added', content: '' } }
+    await appendFile(config, `[evil]\n\tpath = "a${' '.repeat(run.isQuick ? 60_000 : 250_000)}b"\n`)
+    const written = { tool: 'write_file', args: { path: 'run-by-git/added', content: '' } }
     const write = await promptModel(run, 'git-write', () => [written])
     await waitForRest(write, 1)
     const [question] = orThrow(await write.snapshot()).view.pendingApprovals

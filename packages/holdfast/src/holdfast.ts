@@ -48,6 +48,7 @@ import { createExportSource, exportSession } from './transfer/export/export-sess
 import { createImportHost } from './transfer/import/host/import-host.ts'
 import type { ImportedFile } from './transfer/import/import-paths.ts'
 import { publicImportFault } from './transfer/import/public-fault.ts'
+import { createImportQueue } from './transfer/import/thread/import-queue.ts'
 import { type ImportOptions, type OpenWriterPort, runImportThread } from './transfer/import/thread/import-thread.ts'
 import { readImportOptions } from './transfer/import/thread/read-options.ts'
 
@@ -238,29 +239,9 @@ function withoutPath(result: ImportedFile, file: string, path: string): Imported
   return { ...unread, fault: publicImportFault(result.fault, path) }
 }
 
-/** Runs the imports of this process, each on a thread; `close` stops them. */
-function createImports(registry: SessionRegistry, sessions: LocalSessions, openWriterPort: OpenWriterPort | null) {
-  const closing = new AbortController()
-  const running = new Set<Promise<unknown>>()
-  return {
-    run(paths: readonly string[], { signal, ...options }: ImportOptions = {}) {
-      const context = {
-        host: createImportHost(registry, sessions),
-        defaultModel: registry.deps.models.defaultModel(),
-        openWriterPort,
-      }
-      const stop = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-      const work = runImportThread(context, paths, { ...options, signal: stop })
-      const ended: Promise<unknown> = work.then(
-        () => running.delete(ended),
-        () => running.delete(ended),
-      )
-      running.add(ended)
-      return work
-    },
-    async close(): Promise<void> {
-      closing.abort()
-      await Promise.all(running)
-    },
-  }
-}
+/** Runs the imports of this process, each on a thread, one after the other; `close` stops them. */
+const createImports = (registry: SessionRegistry, sessions: LocalSessions, openWriterPort: OpenWriterPort | null) =>
+  createImportQueue((paths, options) => {
+    const defaultModel = registry.deps.models.defaultModel()
+    return runImportThread({ host: createImportHost(registry, sessions), defaultModel, openWriterPort }, paths, options)
+  })

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Stats } from '@holdfast/protocol'
+import { limits, Stats } from '@holdfast/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
@@ -112,6 +112,39 @@ describe('a server', () => {
     const text = await answer.text()
     expect(answer.status).toBe(400)
     expect(text).not.toContain(tmpdir())
+  })
+
+  it.each([1, 2])('accepts a bounded number of imports at once, also for %i times as many', async (times) => {
+    let [running, most] = [0, 0]
+    const release = Promise.withResolvers<void>()
+    const transfer = createTransfer({
+      export: holdfast.export,
+      import: async () => {
+        most = Math.max(most, ++running)
+        await release.promise
+        running--
+        return []
+      },
+    })
+    await using test = await openTestServer({ sessions: holdfast.handles, transfer })
+    const send = () =>
+      test.call('/v1/import', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${test.tokens.admin}` },
+        body: 'x',
+      })
+    const refused: unknown[] = []
+    const all = Array.from({ length: times * (limits.importsWaitingMax + 4) }, async () => {
+      const answer = await send()
+      if (answer.status === 503) refused.push(await answer.json())
+      // All that are too many are refused at once, before any other ends.
+      if (refused.length === all.length - limits.importsWaitingMax) release.resolve()
+      return answer.status
+    })
+    expect((await Promise.all(all)).filter((status) => status === 200)).toHaveLength(limits.importsWaitingMax)
+    expect(most).toBeLessThanOrEqual(limits.importsWaitingMax)
+    expect(refused[0]).toMatchObject({ error: { code: 'server_busy' } })
+    expect((await send()).status).toBe(200)
   })
 
   it('returns statistics', async () => {

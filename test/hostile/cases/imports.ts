@@ -1,5 +1,5 @@
 import { ImportAnswer, limits } from '@holdfast/protocol'
-import { ask, check } from '../ask.ts'
+import { ask, check, countStatuses, type HttpAnswer } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
 
 const megabyte = 1024 ** 2
@@ -24,11 +24,11 @@ const checkCount = (file: ImportedFile | null, count: number): readonly string[]
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`
 
 /** A Claude Code session with `count` messages of one character. */
-function* tinyMessages(count: number): Generator<string> {
+function* tinyMessages(count: number, sessionId = 's'): Generator<string> {
   for (let each = 0; each < count; each++) {
     const parentUuid = each === 0 ? null : `m${each - 1}`
     const role = each % 2 === 0 ? 'user' : 'assistant'
-    yield line({ type: role, uuid: `m${each}`, parentUuid, sessionId: 's', message: { role, content: 'x' } })
+    yield line({ type: role, uuid: `m${each}`, parentUuid, sessionId, message: { role, content: 'x' } })
   }
 }
 
@@ -189,6 +189,34 @@ const foreignFolders: HostileCase = {
   },
 }
 
+/** Many clients import at once: each import needs a thread with much memory, so that they run one after the other. */
+const importsAtOnce: HostileCase = {
+  name: 'imports-at-once',
+  from: 'import',
+  async run(run) {
+    const count = run.isQuick ? 3000 : 250_000
+    const [large, small] = run.isQuick ? [2, 3] : [4, 24]
+    const importAll = (files: number, messages: number) =>
+      Promise.all(
+        Array.from({ length: files }, async (_, index) => {
+          const bytes = new TextEncoder().encode([...tinyMessages(messages, `${messages}-${index}`)].join(''))
+          return ask(run.server, '/import?name=at-once.jsonl', { bytes })
+        }),
+      )
+    const [whole, tiny] = await Promise.all([importAll(large, count), importAll(small, 2)])
+    const imported = (one: HttpAnswer) => (one.status === 200 ? ImportAnswer.parse(JSON.parse(one.text)).files : [])
+    return {
+      did: `imported ${large} files of ${count} messages and ${small} small ones at once: ${countStatuses([...whole, ...tiny])}`,
+      violations: [
+        ...[...whole, ...tiny].flatMap((one) => check('POST /import', one, [200, 503], 'server_busy')),
+        ...whole.flatMap(imported).flatMap((file) => checkCount(file, count)),
+        ...tiny.flatMap(imported).flatMap((file) => checkCount(file, 2)),
+        ...([...whole, ...tiny].some(({ status }) => status === 200) ? [] : ['nothing was imported']),
+      ],
+    }
+  },
+}
+
 export const importCases: readonly HostileCase[] = [
   manyMessages,
   tornLine,
@@ -197,4 +225,5 @@ export const importCases: readonly HostileCase[] = [
   manyParts,
   checkpoints,
   foreignFolders,
+  importsAtOnce,
 ]

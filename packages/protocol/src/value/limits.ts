@@ -107,6 +107,8 @@ export const limits = {
   uploadsBytesMax: 128 * 1024 * 1024,
   /** A file uploaded for import. Some formats are parsed in one go, beside running sessions. */
   importBytesMax: 64 * 1024 * 1024,
+  /** Imports that a server has accepted and not ended. They run one at a time. */
+  importsWaitingMax: 16,
   /** The text of one imported message; a longer one becomes several. */
   importedTextCharsMax: 1024 * 1024,
   /** Names, values and items of the JSON of one line or document. */

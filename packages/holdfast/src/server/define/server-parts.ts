@@ -48,7 +48,9 @@ type ImportChoice = {
 export interface Transfer {
   /** Exports a session piece by piece, without opening it. */
   export(name: string, options: ExportOptions): Promise<Result<AsyncIterable<string>>>
-  /** Imports the sessions of a file. The file is only read. */
+  /** Takes a place among the imports of the server; dispose it when the import has ended. Refused: server_busy. */
+  admitImport(): Result<Disposable>
+  /** Imports the sessions of a file, after the imports before it. The file is only read. Refused: import_stopped. */
   importFile(path: string, options: ImportChoice): Promise<Result<ImportAnswer['files']>>
 }
 
@@ -76,7 +78,11 @@ const noSettings = lacks('keeps no keys and no default model')
 
 /** Stands for the parts that a server does without. */
 export const absentParts: ServerParts = {
-  transfer: { export: noTransfer, importFile: noTransfer },
+  transfer: {
+    export: noTransfer,
+    importFile: noTransfer,
+    admitImport: () => ok({ [Symbol.dispose]: () => undefined }),
+  },
   stats: lacks('has no statistics'),
   spending: { read: noSums, set: noSums, remove: noSums },
   permissions: { list: noRules, add: noRules, remove: noRules },

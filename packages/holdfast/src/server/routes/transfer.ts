@@ -75,6 +75,9 @@ const importFile = defineRoute({
   refuses: ['import_stopped', 'not_found'],
   async handle({ request, input }, { transfer, spoolDir, closing }) {
     const { name = 'session', from, keepSettings } = input.query
+    const admitted = transfer.admitImport() // before the upload: it takes space on the disk while it waits
+    if (!admitted.ok) return admitted
+    using _place = admitted.value
     const made = await catchDiskErrors(() => mkdtemp(join(spoolDir, 'holdfast-import-')))
     if (!made.ok) return made
     const directory = made.value

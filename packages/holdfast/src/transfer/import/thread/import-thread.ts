@@ -8,6 +8,8 @@ import type { FromImport, HostAnswer, HostCall, ImportJob } from './import-worke
 /** How to import files and folders. */
 export type ImportOptions = ImportFileOptions &
   Pick<ImportProgress, 'onFile'> & {
+    /** Called with the number of imports of this process that come first, if there are any: they run one at a time. */
+    readonly onWait?: ((before: number) => void) | undefined
     /** Called once with the number of files, before the first is read. */
     readonly onCount?: ((files: number) => void) | undefined
     /** Stops the import at once. A session that is not whole yet is removed; what was reported stays. */
@@ -34,7 +36,7 @@ const youngMb = 96
 export async function runImportThread(
   { host, defaultModel, openWriterPort }: Context,
   paths: readonly string[],
-  { signal, onCount, onFile, ...options }: ImportOptions = {},
+  { signal, onCount, onFile, onWait: _, ...options }: ImportOptions = {},
 ): Promise<readonly ImportedFile[]> {
   const done: ImportedFile[] = []
   const report = (file: ImportedFile): void => {

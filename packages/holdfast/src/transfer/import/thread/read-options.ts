@@ -9,6 +9,7 @@ const callback = <Called extends (...given: never) => void>() =>
 const Options = ImportChoice.extend({
   from: z.enum(formatNames).optional(),
   onFile: callback<NonNullable<ImportOptions['onFile']>>(),
+  onWait: callback<NonNullable<ImportOptions['onWait']>>(),
   onCount: callback<NonNullable<ImportOptions['onCount']>>(),
 })
 

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { linkMoves, type MoveStep, traceMoves } from './trace-moves.ts'
 
 const [there, absent] = [{ type: 'file' }, { type: 'absent' }]
@@ -39,4 +39,20 @@ it('links all paths of a chain of moves, and no others', () => {
     ['a', 'b', 'c'],
     ['x', 'y'],
   ])
+})
+
+it.each([
+  ['forward', (index: number) => ({ path: `${index + 1}`, movedFrom: `${index}` })],
+  ['newest first', (index: number) => ({ path: `${-index}`, movedFrom: `${-index - 1}` })],
+])('touches each path of a chain of moves once: %s', (_, stepOf) => {
+  const workAt = (count: number) => {
+    const steps = Array.from({ length: count }, (_, index) => stepOf(index))
+    const spies = [vi.spyOn(Map.prototype, 'set'), vi.spyOn(Map.prototype, 'get')]
+    const linked = linkMoves(steps)
+    const work = spies.reduce((sum, { mock }) => sum + mock.calls.length, 0)
+    for (const spy of spies) spy.mockRestore()
+    expect(linked.map(({ length }) => length)).toEqual([count + 1])
+    return work
+  }
+  expect(workAt(2000) / workAt(1000)).toBeLessThan(2.2)
 })

@@ -65,12 +65,49 @@ function originAfter(
  * them alone would lose the file.
  */
 export function linkMoves(steps: readonly Pick<MoveStep, 'path' | 'movedFrom'>[]): readonly (readonly string[])[] {
-  const groups = new Map<string, string[]>()
-  const groupOf = (path: string) => groups.get(path) ?? [path]
-  for (const { path, movedFrom } of steps) {
-    if (movedFrom === undefined || groupOf(path) === groups.get(movedFrom)) continue
-    const joined = [...groupOf(movedFrom), ...groupOf(path)]
-    for (const one of joined) groups.set(one, joined)
+  const places = new Map<string, Place>()
+  const placeOf = (path: string): Place => {
+    const known = places.get(path)
+    if (known) return known
+    const place: Place = { path, group: null, next: null, last: null }
+    places.set(path, place)
+    return place
   }
-  return [...new Set(groups.values())]
+  for (const { path, movedFrom } of steps) {
+    if (movedFrom === undefined) continue
+    const [from, to] = [firstOf(placeOf(movedFrom)), firstOf(placeOf(path))]
+    if (from === to) continue
+    // The list of the one continues with that of the other: each path is touched once, however long a chain is.
+    const end = from.last ?? from
+    end.next = to
+    from.last = to.last ?? to
+    to.group = from
+  }
+  return [...new Set(places.values().map(firstOf))].map((first) => [...pathsFrom(first)])
+}
+
+/** A path in the list of its group. */
+type Place = {
+  readonly path: string
+  /** A place nearer to the first one of the list; null for that one. */
+  group: Place | null
+  next: Place | null
+  /** The end of the list, if this is its first place and not its only one. */
+  last: Place | null
+}
+
+/** Returns the first place of a list, and makes the way to it shorter for the next time. */
+function firstOf(place: Place): Place {
+  let first = place
+  while (first.group) first = first.group
+  for (let one = place; one.group; ) {
+    const { group } = one
+    one.group = first
+    one = group
+  }
+  return first
+}
+
+function* pathsFrom(first: Place): Generator<string> {
+  for (let place: Place | null = first; place; place = place.next) yield place.path
 }

@@ -75,6 +75,9 @@ export const limits = {
   beforeImageBytesMax: 16 * 1024 * 1024,
   /** Files of one restore: it is one record. */
   restoredFilesMax: 2000,
+  /** Changes that are read to list the files of a session, the newest first, and the characters of their paths. */
+  touchedChangesMax: 20_000,
+  touchedPathsCharsMax: 2 * 1024 * 1024,
   /** The diffs of one answer together; files beyond are listed without. */
   diffsCharsMax: 1024 * 1024,
   directoryEntriesMax: 500,

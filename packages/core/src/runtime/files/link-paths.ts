@@ -21,7 +21,11 @@ export function linkNames(changes: readonly PathChange[]): readonly Link[] {
 /** Returns a function that lists the paths above and below a path that belong together with it. */
 export function listNames(together: readonly (readonly string[])[]): (path: string) => readonly string[] {
   const near = new Map<string, string[]>()
-  const add = (path: string, other: string) => near.set(path, [...(near.get(path) ?? []), other])
+  const add = (path: string, other: string): void => {
+    const known = near.get(path)
+    if (known) known.push(other)
+    else near.set(path, [other])
+  }
   for (const linked of together) {
     const paths = new Set(linked)
     for (const path of paths)

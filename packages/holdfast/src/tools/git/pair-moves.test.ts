@@ -1,5 +1,5 @@
 import { BlobHash, type FileChange } from '@holdfast/protocol'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { pairMoves } from './pair-moves.ts'
 
 const hash = (letter: string) => BlobHash.parse(letter.repeat(64))
@@ -60,4 +60,19 @@ it('joins a link that is gone and one elsewhere with the same target', () => {
     ['created', undefined, 'new'],
     ['moved', 'ln', 'ln2'],
   ])
+})
+
+it('reads twice as many names of paths for twice as many moved files of equal content', () => {
+  const readsAt = (count: number) => {
+    const spies = (['split', 'lastIndexOf'] as const).map((name) => vi.spyOn(String.prototype, name))
+    const paths = Array.from({ length: count }, (_, index) => `deep/er/n${index}/same`)
+    const changes = paths.flatMap((path) => [gone(`old/${path}`, 'e'), made(`new/${path}`, 'e')])
+    const moved = pairMoves(changes)
+    const reads = spies.reduce((sum, { mock }) => sum + mock.calls.length, 0)
+    for (const spy of spies) spy.mockRestore()
+    expect(moved.every(({ from, path }) => from?.slice(3) === path.slice(3))).toBe(true)
+    return reads
+  }
+  const [small, large] = [readsAt(100), readsAt(200)]
+  expect(large / small).toBeLessThan(2.2)
 })

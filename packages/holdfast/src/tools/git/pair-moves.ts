@@ -12,19 +12,17 @@ export function pairMoves(
   changes: readonly FileChange[],
   links: ReadonlyMap<string, string> = new Map(),
 ): readonly FileChange[] {
-  const targets = Map.groupBy(
+  const taken = new Set<string>()
+  const groups = Map.groupBy(
     changes.filter(({ change }) => change !== 'deleted'),
     ({ path, after }) => after ?? linkKey(links.get(path)),
   )
+  const targets = new Map([...groups].map(([content, files]) => [content, createBySimilarity(files, taken)]))
   const waiting = changes.flatMap((one) => (one.change === 'deleted' ? goneOf(one) : []))
   const moves: { readonly from: Gone; readonly to: FileChange }[] = []
-  const taken = new Set<string>()
   for (let from = waiting.shift(); from !== undefined; from = waiting.shift()) {
     const { path, before } = from
-    const free = (targets.get(before.type === 'file' ? before.hash : linkKey(before.target)) ?? []).filter(
-      (to) => !taken.has(to.path) && to.path !== path,
-    )
-    const to = mostSimilar(path, free)
+    const to = targets.get(before.type === 'file' ? before.hash : linkKey(before.target))?.(path)
     if (!to) continue
     taken.add(to.path)
     moves.push({ from, to })
@@ -46,19 +44,39 @@ const linkKey = (target: string | undefined) => target && `-> ${target}`
 const goneOf = ({ path, before }: FileChange): readonly Gone[] =>
   before?.type === 'file' || before?.type === 'link' ? [{ path, before }] : []
 
-/** Returns the file whose path ends most like this one; of those, the first. */
-function mostSimilar(path: string, files: readonly FileChange[]): FileChange | undefined {
-  const names = path.split('/').toReversed()
-  const common = (other: string) => {
-    const others = other.split('/').toReversed()
-    const differs = names.findIndex((name, place) => name !== others[place])
-    return differs === -1 ? names.length : differs
+/** Names at the end of a path that are compared: more of them make no difference to people. */
+const namesMax = 16
+
+/**
+ * Returns a function that finds, of files that are not taken, the one whose path ends most like another; of those, the first.
+ * They are kept by the ends of their paths, because a command may move many equal files.
+ */
+function createBySimilarity(files: readonly FileChange[], taken: ReadonlySet<string>) {
+  const byEnd = new Map<string, { readonly files: FileChange[]; first: number }>()
+  for (const file of files)
+    for (const end of endsOf(file.path)) {
+      const known = byEnd.get(end)
+      if (known) known.files.push(file)
+      else byEnd.set(end, { files: [file], first: 0 })
+    }
+  return (path: string): FileChange | undefined => {
+    for (const end of endsOf(path).toReversed()) {
+      const known = byEnd.get(end)
+      if (known === undefined) continue
+      while (taken.has(known.files[known.first]?.path ?? '')) known.first++
+      const found = known.files[known.first]
+      if (found) return found
+    }
+    return undefined
   }
-  let best: FileChange | undefined
-  let most = -1
-  for (const file of files) {
-    const count = common(file.path)
-    if (count > most) [best, most] = [file, count]
+}
+
+/** Returns the ends of a path from the shortest: none of its names, the last, the last two. */
+function endsOf(path: string): readonly string[] {
+  const ends = ['']
+  for (let at = path.length; at > -1 && ends.length <= namesMax; ) {
+    at = at === 0 ? -1 : path.lastIndexOf('/', at - 1)
+    ends.push(path.slice(at + 1))
   }
-  return best
+  return ends
 }

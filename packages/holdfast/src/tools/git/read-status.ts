@@ -1,8 +1,11 @@
 import type { CommittedFile } from './committed-files.ts'
+import { hasMoreEntries, sliceEntries } from './read-entries.ts'
 import type { Repository } from './repository.ts'
 
 /** A larger tree is not compared; a command must not wait long for git. */
 const statusTimeoutMs = 5000
+/** Changed, new and ignored files of a tree that is compared. */
+const entriesMax = 100_000
 
 /** What `git status` says about a workdir. Paths are those in the workdir. */
 export type GitStatus = {
@@ -24,26 +27,27 @@ export async function readStatus({ git, prefix }: Repository): Promise<GitStatus
   const listed = await git(['status', '--porcelain=v2', '--branch', '-z', ...files, '--', '.'], {
     timeoutMs: statusTimeoutMs,
   })
-  return listed.ok && !listed.value.isCut ? parseStatus(listed.value.bytes, prefix) : null
+  if (!listed.ok || listed.value.isCut || hasMoreEntries(listed.value.bytes, entriesMax)) return null
+  return parseStatus(listed.value.bytes, prefix)
 }
 
 /** How many fields come before the path in an entry of each kind: changed, in conflict, new. */
 const fieldsBeforePath: Readonly<Record<string, number>> = { '1': 8, u: 10, '?': 1 }
 
 /** Parses what `git status --porcelain=v2 --branch -z` printed in a workdir, whose path in the repository is `prefix`. */
-export function parseStatus(printed: Buffer, prefix: string): GitStatus {
+export async function parseStatus(printed: Buffer, prefix: string): Promise<GitStatus> {
   const paths: string[] = []
   const ignored: string[] = []
   const committed = new Map<string, CommittedFile | null>()
   const unreadable: string[] = []
   let head: string | null = null
-  for (const part of splitNames(printed)) {
+  const read = (part: string): void => {
     const fields = part.split(' ')
     const [kind = '', , , gitMode = '', , , object = ''] = fields
     if (part.startsWith('# branch.oid ') && fields[2] !== '(initial)') head = fields[2] ?? null
     if (kind === '!') ignored.push(...pathsBelow(part.slice(2), prefix).readable)
     const skipped = fieldsBeforePath[kind]
-    if (skipped === undefined) continue
+    if (skipped === undefined) return
     const below = pathsBelow(fields.slice(skipped).join(' '), prefix)
     unreadable.push(...below.unreadable)
     for (const path of below.readable) {
@@ -53,6 +57,7 @@ export function parseStatus(printed: Buffer, prefix: string): GitStatus {
       else if (kind === '?' && !committed.has(path)) committed.set(path, null)
     }
   }
+  for await (const parts of sliceEntries(printed, 'latin1')) parts.forEach(read)
   return { head, paths, ignored, committed, unreadable }
 }
 
@@ -66,16 +71,17 @@ export async function readMoved(
   if (from === to || from === null || to === null) return none
   const flags = ['-r', '-z', '--name-only', '--no-renames', '--ignore-submodules=all']
   const listed = await git(['diff-tree', ...flags, from, to, '--', '.'], { timeoutMs: statusTimeoutMs })
-  if (!listed.ok) return none
-  const found = splitNames(listed.value.bytes).map((name) => pathsBelow(name, prefix))
-  return {
-    paths: found.flatMap(({ readable }) => readable),
-    unreadable: found.flatMap(({ unreadable }) => unreadable),
-  }
+  if (!listed.ok || listed.value.isCut || hasMoreEntries(listed.value.bytes, entriesMax)) return none
+  const paths: string[] = []
+  const unreadable: string[] = []
+  for await (const names of sliceEntries(listed.value.bytes, 'latin1'))
+    for (const name of names) {
+      const below = pathsBelow(name, prefix)
+      paths.push(...below.readable)
+      unreadable.push(...below.unreadable)
+    }
+  return { paths, unreadable }
 }
-
-/** Splits at zero bytes. As Latin-1, so that a name that is not UTF-8 keeps its bytes. */
-const splitNames = (printed: Buffer): readonly string[] => printed.toString('latin1').split('\0')
 
 /** Returns a path of the repository as one below `prefix`: none if it is elsewhere. */
 function pathsBelow(name: string, prefix: string) {

@@ -10,6 +10,7 @@ import { pathArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
 import { leftOutNote, noReadRules, type ReadRules } from '../define/read-rules.ts'
 import { diffFlags } from './diff.ts'
+import { sliceEntries } from './read-entries.ts'
 import { type GitDeps, inRepository, type Repository } from './repository.ts'
 
 const pathsMax = 200
@@ -98,9 +99,13 @@ async function addOf(
   const listed = await git(['ls-files', '-z', ...flags, '--', ...asked])
   if (!listed.ok) return listed
   if (listed.value.isCut) return refuse(fault('too_large', 'Too many files have changed there. Stage fewer paths.'))
-  const changedPaths = listed.value.text.split('\0').filter((path) => path !== '')
-  const allowed = changedPaths.filter((path) => !isDenied.value?.(path))
-  const leftOut = changedPaths.length - allowed.length
+  const allowed: string[] = []
+  let leftOut = 0
+  for await (const changedPaths of sliceEntries(listed.value.bytes))
+    for (const path of changedPaths) {
+      if (isDenied.value(path)) leftOut++
+      else allowed.push(path)
+    }
   if (leftOut === 0) return ok(all)
   if (allowed.length === 0)
     return refuse(fault('bad_request', `There is nothing to stage there: ${leftOutNote(leftOut)}.`))

@@ -1,6 +1,7 @@
 import { escapeLine, ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
+import { sliceEntries } from './read-entries.ts'
 import { type GitDeps, inRepository } from './repository.ts'
 
 /** Paths listed in each section; the rest is counted. */
@@ -24,7 +25,7 @@ export const createGitStatus = (deps: GitDeps) =>
       inRepository(workdir, deps, signal, async ({ git, prefix }) => {
         const flags = ['--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--ignore-submodules=dirty']
         const listed = await git(['status', ...flags, '--', '.'])
-        return listed.ok ? ok({ text: describeStatus(listed.value.text, prefix, listed.value.isCut) }) : listed
+        return listed.ok ? ok({ text: await describeStatus(listed.value.bytes, prefix, listed.value.isCut) }) : listed
       }),
     ),
   })
@@ -39,30 +40,41 @@ const changes: Readonly<Record<string, string>> = {
 }
 
 /** Describes the output of `git status --porcelain=v2 --branch -z`. */
-export function describeStatus(listed: string, prefix: string, isCut: boolean): string {
+export async function describeStatus(listed: Buffer, prefix: string, isCut: boolean): Promise<string> {
   const sections = { Staged: [], 'Not staged': [], Conflicts: [], Untracked: [] } as Record<string, string[]>
+  const counts: Record<string, number> = {}
+  const add = (section: string, describe: () => string): void => {
+    counts[section] = (counts[section] ?? 0) + 1
+    if (counts[section] <= pathsMax) sections[section]?.push(describe())
+  }
   const branch: Record<string, string> = {}
-  const parts = listed.split('\0')
+  /** Adds a renamed file once its old name is read, which is an entry of its own. */
+  let addRenamed: ((from: string) => void) | null = null
   const shown = (path: string) => escapeLine(path.startsWith(prefix) ? path.slice(prefix.length) : `/${path}`)
-  for (let at = 0; at < parts.length; at++) {
-    const part = parts[at] ?? ''
+  const read = (part: string): void => {
+    if (addRenamed !== null) {
+      addRenamed(part)
+      addRenamed = null
+      return
+    }
     const fields = part.split(' ')
     if (part.startsWith('# branch.')) branch[fields[1]?.slice('branch.'.length) ?? ''] = fields.slice(2).join(' ')
-    else if (part.startsWith('? ')) sections['Untracked']?.push(shown(part.slice(2)))
-    else if (part.startsWith('u ')) sections['Conflicts']?.push(shown(fields.slice(10).join(' ')))
-    else if (part.startsWith('1 ') || part.startsWith('2 ')) {
-      const isRename = part.startsWith('2 ')
-      const path = shown(fields.slice(isRename ? 9 : 8).join(' '))
-      const from = isRename ? ` (from ${shown(parts[++at] ?? '')})` : ''
-      const [staged = '.', unstaged = '.'] = fields[1] ?? '..'
-      if (staged !== '.') sections['Staged']?.push(`${changes[staged] ?? staged} ${path}${from}`)
-      if (unstaged !== '.') sections['Not staged']?.push(`${changes[unstaged] ?? unstaged} ${path}`)
-    }
+    else if (part.startsWith('? ')) add('Untracked', () => shown(part.slice(2)))
+    else if (part.startsWith('u ')) add('Conflicts', () => shown(fields.slice(10).join(' ')))
+    else if (part.startsWith('1 ')) addChanged(fields, 8, '')
+    else if (part.startsWith('2 ')) addRenamed = (from) => addChanged(fields, 9, ` (from ${shown(from)})`)
   }
+  const addChanged = (fields: readonly string[], before: number, from: string): void => {
+    const path = () => shown(fields.slice(before).join(' '))
+    const [staged = '.', unstaged = '.'] = fields[1] ?? '..'
+    if (staged !== '.') add('Staged', () => `${changes[staged] ?? staged} ${path()}${from}`)
+    if (unstaged !== '.') add('Not staged', () => `${changes[unstaged] ?? unstaged} ${path()}`)
+  }
+  for await (const parts of sliceEntries(listed)) parts.forEach(read)
   const filled = Object.entries(sections).filter(([, paths]) => paths.length > 0)
   const lists = filled.map(([name, paths]) => {
-    const more = paths.length > pathsMax ? [`  [${paths.length - pathsMax} more]`] : []
-    return [`${name}:`, ...paths.slice(0, pathsMax).map((path) => `  ${path}`), ...more].join('\n')
+    const left = (counts[name] ?? 0) - paths.length
+    return [`${name}:`, ...paths.map((path) => `  ${path}`), ...(left > 0 ? [`  [${left} more]`] : [])].join('\n')
   })
   const rest = isCut ? ['[there are more changes than could be read]'] : []
   return [

@@ -12,6 +12,8 @@ import { readMoved, readStatus } from './read-status.ts'
 import { type GitDeps, inRepository, type Repository } from './repository.ts'
 
 const changedMax = 1000
+/** Paths that are compared after a command, of those that differ from the last commit. */
+const comparedMax = 20_000
 /** Time to compare after an abort; the runtime stops waiting at `limits.stopWaitMs`. */
 const comparedMsMax = limits.stopWaitMs - 1000
 /** Files that git sees as changed before a command are read, up to this size together. */
@@ -120,7 +122,9 @@ async function compareIn(
   if (status === null) return nothing
   const moved = await readMoved(repository, head, status.head)
   const known = new Set((result.files ?? []).map(({ path }) => path))
-  const paths = [...new Set([...files.keys(), ...status.paths, ...moved.paths])].filter((path) => !known.has(path))
+  const differing = new Set([...files.keys(), ...status.paths, ...moved.paths]).difference(known)
+  const paths = [...differing.values().take(comparedMax)]
+  const isIgnored = ignoredTest(ignored)
   const unread = paths.filter((path) => !files.has(path))
   const listed = head === status.head ? status.committed : new Map<string, CommittedFile | null>()
   const committedBefore = await readCommittedBefore(repository, head, unread, listed)
@@ -138,13 +142,23 @@ async function compareIn(
     const now = before === 'unknown' && seen?.state.type === 'absent' && (await isThere(path)) ? null : seen
     if (before === 'same' || (typeof before !== 'string' && now !== null && isSameState(before.state, now.state)))
       continue
-    const wasIgnored = ignored.some((one) => one === path || (one.endsWith('/') && path.startsWith(one)))
-    const change = await toChange(path, before, now, { wasIgnored, blobs })
+    const change = await toChange(path, before, now, { wasIgnored: isIgnored(path), blobs })
     if (change) changes.push(change)
     if (now?.state.type === 'link') links.set(path, now.state.target)
   }
   const names = [...unreadable.keys(), ...status.unreadable, ...moved.unreadable]
   return { files: pairMoves(changes, links), hasUnreadable: await hasChanged(workdir, names, unreadable) }
+}
+
+/** Returns whether git ignores a path or a folder above it. There may be as many ignored paths as changed ones. */
+function ignoredTest(ignored: readonly string[]): (path: string) => boolean {
+  const known = new Set(ignored)
+  return (path) => {
+    if (known.has(path)) return true
+    for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+      if (known.has(path.slice(0, at + 1))) return true
+    return false
+  }
 }
 
 /** Whether one of the files is not as it was. One without a stamp was as in the commit, or not there. */

@@ -1,32 +1,34 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import disk from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import path, { join } from 'node:path'
 import { limits, type Permission } from '@holdfast/protocol'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { judgeCommand } from './commands/judge-command.ts'
 import { findLinkedOut } from './commands/outside-links.ts'
 import { createPermissions } from './permissions.ts'
 
-/** Paths that were looked up, their characters, and names that were made of words. */
-const work = vi.hoisted(() => ({ lookedUp: 0, chars: 0, names: 0 }))
+/** Paths that were looked up on the disk, their characters, and names that were made of words. */
+const work = { lookedUp: 0, chars: 0, names: 0 }
 
-vi.mock('../../system/files/resolve-path.ts', async (original) => {
-  const real = await original<typeof import('../../system/files/resolve-path.ts')>()
-  const resolvePath: typeof real.resolvePath = (workdir, path, options) => {
+beforeAll(() => {
+  const { lstat } = disk
+  vi.spyOn(disk, 'lstat').mockImplementation((...given: Parameters<typeof lstat>) => {
     work.lookedUp++
-    work.chars += path.length
-    return real.resolvePath(workdir, path, options)
-  }
-  return { ...real, resolvePath }
-})
-
-vi.mock('node:path', async (original) => {
-  const real = await original<typeof import('node:path')>()
-  const basename: typeof real.basename = (path, suffix) => {
+    work.chars += String(given[0]).length
+    return lstat(...given)
+  })
+  const { basename } = path
+  vi.spyOn(path, 'basename').mockImplementation((...given) => {
     work.names++
-    return real.basename(path, suffix)
+    return basename(...given)
+  })
+  syncBuiltinESMExports() // other modules see what is replaced
+  return () => {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
   }
-  return { ...real, basename }
 })
 
 let workdir = ''

@@ -46,7 +46,7 @@ export async function diffContents(pair: ContentPair, signal: AbortSignal): Prom
 
 /** Judges what a command did to a file with an edit boundary. What takes too long to compare counts as outside. */
 export async function judgeBounded(pair: BoundedPair, signal: AbortSignal): Promise<BoundedVerdict> {
-  if (pair.before.length + pair.after.length <= smallBytesMax) {
+  if (isSmallPair(pair)) {
     await ownTurn()
     return judgePair(pair)
   }
@@ -56,11 +56,17 @@ export async function judgeBounded(pair: BoundedPair, signal: AbortSignal): Prom
     : { violation: `${escapeLine(pair.path)} changed and was not compared: ${judged.fault.message}` }
 }
 
-async function isSmall(edit: FileEdit): Promise<boolean> {
+/** Whether a file with a boundary is compared on this thread. It may have been longer when its lines were counted. */
+export const isSmallPair = ({ before, after, counted }: BoundedPair): boolean =>
+  before.length + after.length + (counted?.length ?? 0) <= smallBytesMax
+
+/** Whether an edit is computed on this thread. */
+export async function isSmall(edit: FileEdit): Promise<boolean> {
   const found = await findWritable(edit, edit.path)
   if (!found.ok) return true // refused at once
   const given = givenChars(edit)
-  return (found.value.stats?.size ?? 0) + given <= smallBytesMax
+  const counted = edit.boundaries?.find(({ path }) => path === found.value.path.shown)?.counted?.length ?? 0
+  return (found.value.stats?.size ?? 0) + given + counted <= smallBytesMax
 }
 
 function givenChars(edit: FileEdit): number {

@@ -50,4 +50,64 @@ const manyInBackground: HostileCase = {
   },
 }
 
-export const commandCases: readonly HostileCase[] = [outputFlood, manyInBackground]
+const many = (count: number, one: (index: number) => string, between = ' ') =>
+  Array.from({ length: count }, (_, index) => one(index)).join(between)
+
+/** Rules of each kind, with which every call has to be compared. */
+const rules = [
+  { verdict: 'allow', tool: 'shell', pattern: 'prog **' },
+  { verdict: 'allow', tool: 'shell', pattern: 'cat *' },
+  { verdict: 'allow', tool: 'read_file', pattern: '**' },
+  { verdict: 'ask', tool: 'shell', pattern: 'git push **' },
+  { verdict: 'deny', tool: 'shell', pattern: 'rm -r* **' },
+  { verdict: 'deny', tool: '*', pattern: '.env' },
+  { verdict: 'deny', tool: 'read_file', pattern: '**/secrets/**/*.key' },
+] as const
+
+/** Commands that take long to compare with rules. A person is asked about each. */
+const askedCommands = [
+  `prog ${many(1500, (index) => `w${index}`)}`,
+  `prog ${many(3900, () => 'a')}`,
+  `prog ${many(300, (index) => `-${index}=a/b`)}`,
+  `${many(6, (index) => `cd ${'f'.repeat(1000)}${index}`, '; ')}; cat x`,
+  `cat ${many(15, (index) => `${index}${'/secrets/a.key'.repeat(280)}`)}`,
+  `cat ${'../'.repeat(1300)}x`,
+  `${many(60, () => 'timeout 1 2 3 4 5 6 7')} ${'x'.repeat(14_000)}`,
+  `cat <<END\n${'word\n'.repeat(900)}END`,
+  `prog ${many(20_000, (index) => `${index}`)}`.slice(0, 99_000),
+]
+
+/** Calls that the tools refuse, after rules were compared with them. */
+const refusedCalls = [
+  { tool: 'shell', args: { command: `prog ${many(150_000, (index) => `${index}`)}` } },
+  { tool: 'read_file', args: { path: 'a/'.repeat(400_000) } },
+  { tool: 'write_file', args: { path: '../'.repeat(300_000), content: '' } },
+  { tool: 'git_stage', args: { paths: Array.from({ length: 10_000 }, (_, index) => `deep/${index}`) } },
+  { tool: 'fetch_url', args: { url: `https://example.com/${'a/'.repeat(400_000)}` } },
+]
+
+/** Compares long commands, paths and lists with rules, before any tool has looked at them. */
+const ruledCommands: HostileCase = {
+  name: 'ruled-commands',
+  from: 'model',
+  async run(run) {
+    const times = run.isQuick ? 1 : 4
+    const asked = Array.from({ length: times }, () => askedCommands).flat()
+    const calls = [...asked.map((command) => ({ tool: 'shell', args: { command } })), ...refusedCalls]
+    const handle = await promptModel(run, 'ruled-commands', () => calls, { permissions: [...rules] })
+    const rested = await waitForRest(handle, asked.length)
+    const found = await readCalls(handle)
+    const ran = found.filter(({ status }) => status === 'complete' || status === 'running')
+    await createSession(handle).abort()
+    return {
+      did: `compared ${calls.length} long calls with ${rules.length} rules`,
+      violations: [
+        ...(rested === 'asks' ? [] : ['nobody is asked']),
+        ...(found.length === calls.length ? [] : [`there are ${found.length} of ${calls.length} calls`]),
+        ...ran.map(({ tool, status }) => `${tool} is ${status}: nothing may allow it`),
+      ],
+    }
+  },
+}
+
+export const commandCases: readonly HostileCase[] = [outputFlood, manyInBackground, ruledCommands]

@@ -138,10 +138,7 @@ const manyFiles: HostileCase = {
   from: 'repository',
   async run(run) {
     const count = run.isQuick ? 3_000 : 100_000
-    for (let from = 0; from < count; from += 500) {
-      const names = Array.from({ length: Math.min(500, count - from) }, (_, each) => `${'n'.repeat(200)}${from + each}`)
-      await Promise.all(names.map((name) => writeFile(join(run.workdir, name), '')))
-    }
+    await makeFiles(run.workdir, count, 'n'.repeat(200))
     const { calls, violations } = await workInFolder(run, 'list')
     return {
       did: `listed a folder of ${count} files in ${calls[0]?.result?.text.length ?? 0} characters`,
@@ -150,4 +147,44 @@ const manyFiles: HostileCase = {
   },
 }
 
-export const repositoryCases: readonly HostileCase[] = [largeInstructions, pipesAndLoops, swappedFolder, manyFiles]
+/** A repository in which every file is new: git lists them all before and after each command. */
+const manyEntries: HostileCase = {
+  name: 'many-entries',
+  from: 'repository',
+  async run(run) {
+    const count = run.isQuick ? 3_000 : 90_000
+    await promisify(execFile)('git', ['init', '--quiet'], { cwd: run.workdir })
+    await makeFiles(run.workdir, count, 'f')
+    // A deny rule has every path compared with its pattern.
+    const permissions = [{ verdict: 'deny' as const, tool: 'read_file', pattern: '**/*.pem' }]
+    const call = async (name: string, tool: string, args: { readonly [name: string]: unknown }) => {
+      const handle = await promptModel(run, name, () => [{ tool, args }], { approvals: 'none', permissions })
+      await waitForRest(handle)
+      const [found] = await readCalls(handle)
+      return found?.status === 'complete' ? [] : [`${tool} is ${found?.status}: ${found?.result?.text.slice(0, 200)}`]
+    }
+    const command = 'echo two > f1; for i in 1 2 3; do mv f2$i moved$i; done'
+    const violations = [
+      ...(await call('entries-shell', 'shell', { command })),
+      ...(await call('entries-status', 'git_status', {})),
+      ...(await call('entries-stage', 'git_stage', { paths: ['.'] })),
+    ]
+    return { did: `ran a command, git_status and git_stage in a repository of ${count} new files`, violations }
+  },
+}
+
+/** Makes empty files with numbered names. */
+async function makeFiles(folder: string, count: number, name: string): Promise<void> {
+  for (let from = 0; from < count; from += 500) {
+    const names = Array.from({ length: Math.min(500, count - from) }, (_, each) => `${name}${from + each}`)
+    await Promise.all(names.map((one) => writeFile(join(folder, one), '')))
+  }
+}
+
+export const repositoryCases: readonly HostileCase[] = [
+  largeInstructions,
+  pipesAndLoops,
+  swappedFolder,
+  manyFiles,
+  manyEntries,
+]

@@ -79,11 +79,11 @@ const askedCommands = [
 
 /** Calls that the tools refuse, after rules were compared with them. */
 const refusedCalls = [
-  { tool: 'shell', args: { command: `prog ${many(150_000, (index) => `${index}`)}` } },
-  { tool: 'read_file', args: { path: 'a/'.repeat(400_000) } },
-  { tool: 'write_file', args: { path: '../'.repeat(300_000), content: '' } },
+  { tool: 'shell', args: { command: `prog ${many(80_000, (index) => `${index}`)}` } },
+  { tool: 'read_file', args: { path: 'a/'.repeat(250_000) } },
+  { tool: 'write_file', args: { path: '../'.repeat(150_000), content: '' } },
   { tool: 'git_stage', args: { paths: Array.from({ length: 10_000 }, (_, index) => `deep/${index}`) } },
-  { tool: 'fetch_url', args: { url: `https://example.com/${'a/'.repeat(400_000)}` } },
+  { tool: 'fetch_url', args: { url: `https://example.com/${'a/'.repeat(250_000)}` } },
 ]
 
 /** Compares long commands, paths and lists with rules, before any tool has looked at them. */
@@ -91,7 +91,7 @@ const ruledCommands: HostileCase = {
   name: 'ruled-commands',
   from: 'model',
   async run(run) {
-    const times = run.isQuick ? 1 : 4
+    const times = run.isQuick ? 1 : 3
     const asked = Array.from({ length: times }, () => askedCommands).flat()
     const calls = [...asked.map((command) => ({ tool: 'shell', args: { command } })), ...refusedCalls]
     const handle = await promptModel(run, 'ruled-commands', () => calls, { permissions: [...rules] })

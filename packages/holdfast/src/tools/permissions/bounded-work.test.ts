@@ -99,6 +99,7 @@ describe('a call that is too long to be compared with rules', () => {
     ['one of many paths', 'mcp__files__read', { paths: ['ok', long(limits.toolPathCharsMax + 2)] }],
     ['a list of paths', 'mcp__files__read', { paths: many(201) }],
     ['a list of twice as many paths', 'mcp__files__read', { files: many(402) }],
+    ['long paths together', 'mcp__files__read', { paths: many(20, 'p'.repeat(4000)) }],
     ['an address', 'fetch', { url: `https://x/${long(limits.shellCommandBytesMax)}` }],
     ['a command', 'shell', { command: `cat ${long(limits.shellCommandBytesMax)}` }],
     ['a command of many bytes', 'shell', { command: 'é'.repeat(limits.shellCommandBytesMax / 2 + 1) }],

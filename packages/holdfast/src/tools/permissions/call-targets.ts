@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path'
 import type { RuledCall } from '@holdfast/core/ports'
 import { limits, type Permission } from '@holdfast/protocol'
 import { resolvePath } from '../../system/files/resolve-path.ts'
+import { ownTurn } from '../../system/own-turn.ts'
 import { fitsText } from './commands/text-pattern.ts'
 
 /** Arguments of file tools that name a path. */
@@ -24,8 +25,9 @@ export type CallTargets = {
   readonly texts: readonly (readonly string[])[]
 }
 
-/** A call that names more paths is not compared with patterns: each path is looked up on the disk. */
+/** A call that names more paths, or longer ones together, is not compared with patterns: each is looked up on the disk. */
 const pathsMax = 200
+const pathsCharsMax = 64 * 1024
 
 /**
  * Returns why a call is not compared with patterns; null if it is. Tools refuse what is too long, but only after the rules
@@ -36,6 +38,8 @@ export function findExcess({ args }: Pick<RuledCall, 'args'>): string | null {
   if (paths.length > pathsMax) return `it names ${paths.length} paths, and rules judge at most ${pathsMax}`
   if (paths.some(({ length }) => length > limits.toolPathCharsMax))
     return `a path is longer than ${limits.toolPathCharsMax} characters`
+  if (paths.reduce((sum, { length }) => sum + length, 0) > pathsCharsMax)
+    return `its paths have more than ${pathsCharsMax} characters`
   const isLong = textsIn(args).some((text) => Buffer.byteLength(text) > limits.shellCommandBytesMax)
   return isLong ? `its command or address is longer than ${limits.shellCommandBytesMax} bytes` : null
 }
@@ -91,13 +95,28 @@ export async function fitsTargets(
   workdir: string,
 ): Promise<boolean> {
   const { isPath, isForbidden } = await testsOf(pattern, workdir)
-  if (verdict === 'allow') {
-    const covers = (all: readonly (readonly string[])[], fits: (text: string) => boolean) =>
-      all.every((spellings) => spellings.every(fits))
-    if (paths.length + texts.length === 0) return false
-    return covers(paths, isPath) && covers(texts, (text) => fitsText(pattern, text))
+  const fits = (text: string) => fitsText(pattern, text)
+  if (verdict !== 'allow') return (await hasSome(paths.flat(), isForbidden)) || hasSome(texts.flat(), fits)
+  if (paths.length + texts.length === 0) return false
+  const isLeftOut = (covers: (text: string) => boolean) => (text: string) => !covers(text)
+  return !(await hasSome(paths.flat(), isLeftOut(isPath))) && !(await hasSome(texts.flat(), isLeftOut(fits)))
+}
+
+/** Characters that are compared in one turn of the event loop: a pattern with several `**` can take milliseconds for them. */
+const charsPerTurn = 4096
+
+/** Whether a test fits one of some texts. Long ones are compared in turns of their own. */
+async function hasSome(texts: readonly string[], test: (text: string) => boolean): Promise<boolean> {
+  let chars = 0
+  for (const text of texts) {
+    chars += text.length
+    if (chars > charsPerTurn) {
+      await ownTurn()
+      chars = text.length
+    }
+    if (test(text)) return true
   }
-  return paths.flat().some(isForbidden) || texts.flat().some((text) => fitsText(pattern, text))
+  return false
 }
 
 /** Returns the tests of a pattern for paths: that of rules which allow, and that of rules which forbid. */

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
 import { isPathRule, limits, literalPath, type Permission } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
+import { ownTurn } from '../../system/own-turn.ts'
 import type { DeniedTest } from '../define/read-rules.ts'
 import { fitsTargets, targetsOf, testsOf } from './call-targets.ts'
 
@@ -39,6 +40,8 @@ export async function deniedTest(
 /** More names, or longer ones together, are not looked up: then any of them may be denied. */
 const namesMax = 1000
 const namesCharsMax = 64 * 1024
+/** Names that are looked up at once. */
+const namesPerTurn = 100
 
 /** Returns the rules that deny a path which a command names: tools refuse it, so a person decides about the command. */
 export async function findNamedPaths<Rule extends Permission>(
@@ -50,15 +53,20 @@ export async function findNamedPaths<Rule extends Permission>(
   if (denied.length === 0) return []
   const paths = namesIn(command)
   if (paths === null) return denied
-  const { paths: spelled } = await targetsOf({ tool: 'shell', args: { paths }, workdir })
-  const inside = spelled.map((spellings) => spellings.filter((one) => one !== '.' && !one.startsWith('../')))
-  const found: Rule[] = []
-  for (const rule of denied) {
-    const isAbsolute = rule.pattern?.startsWith('/') === true && relative(workdir, rule.pattern).startsWith('../')
-    const targets = { paths: isAbsolute ? spelled : inside, texts: [] }
-    if (await fitsTargets(rule, targets, workdir)) found.push(rule)
+  const found = new Set<Rule>()
+  for (let from = 0; from < paths.length; from += namesPerTurn) {
+    if (from > 0) await ownTurn()
+    const args = { paths: paths.slice(from, from + namesPerTurn) }
+    const { paths: spelled } = await targetsOf({ tool: 'shell', args, workdir })
+    const inside = spelled.map((spellings) => spellings.filter((one) => one !== '.' && !one.startsWith('../')))
+    for (const rule of denied) {
+      if (found.has(rule)) continue
+      const isAbsolute = rule.pattern?.startsWith('/') === true && relative(workdir, rule.pattern).startsWith('../')
+      const targets = { paths: isAbsolute ? spelled : inside, texts: [] }
+      if (await fitsTargets(rule, targets, workdir)) found.add(rule)
+    }
   }
-  return found
+  return denied.filter((rule) => found.has(rule))
 }
 
 /**

@@ -15,6 +15,7 @@ import {
 } from '@holdfast/protocol'
 import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
+import { ownTurn } from '../../system/own-turn.ts'
 import type { ReadRules } from '../define/read-rules.ts'
 import type { CommandRules } from '../shell/confinement.ts'
 import { findExcess, fitsTargets, isRuleFor, targetsOf } from './call-targets.ts'
@@ -47,13 +48,16 @@ export function createPermissions({
       const patterned = ofTool.filter(({ pattern }) => pattern !== undefined)
       const excess = patterned.length > 0 ? findExcess(call) : null
       const compared = excess === null ? ofTool : ofTool.filter(({ pattern }) => pattern === undefined)
+      const { command } = call.args
+      const isLong = typeof command === 'string' && command.length > shortCharsMax
+      if (isLong) await ownTurn() // up to 64 calls are judged at once
       const judged = compared.length === 0 ? null : await judgeCall(compared, call, searchPath)
       // A rule that allows covers no such call. One that forbids might, so nothing but a person may allow it.
       if (excess !== null && judged?.verdict !== 'deny' && patterned.some(({ verdict }) => verdict !== 'allow'))
         return { verdict: 'unknown', reason: `the rules were not compared with this call: ${excess}` }
-      const { command } = call.args
       const isDecided = judged !== null && judged.verdict !== 'allow'
       if (call.tool === 'shell' && typeof command === 'string' && !isDecided) {
+        if (isLong) await ownTurn()
         const named = await findNamedPaths(all, command, call.workdir)
         if (named.length > 0) return { verdict: 'ask', by: namesOf(named) }
       }
@@ -110,6 +114,9 @@ export function createPermissions({
     },
   }
 }
+
+/** A shorter command is parsed and compared in less than a millisecond. */
+const shortCharsMax = 1000
 
 /** Returns whether a rule counts in a folder. */
 const isFor =

@@ -8,6 +8,7 @@ import { importCases } from './cases/imports.ts'
 import { modelCases } from './cases/models.ts'
 import { programCases } from './cases/programs.ts'
 import { repositoryCases } from './cases/repositories.ts'
+import { serverCases } from './cases/servers.ts'
 import { siteCases } from './cases/sites.ts'
 import { subagentCases } from './cases/subagents.ts'
 import { toolCases } from './cases/tools.ts'
@@ -15,5 +16,5 @@ import { toolCases } from './cases/tools.ts'
 /** Every case of the rig. A new tool, hook, server or screen adds its own. */
 export const cases: readonly HostileCase[] = [
   ...[...modelCases, ...commandCases, ...toolCases, ...repositoryCases, ...hookCases, ...gitCases, ...subagentCases],
-  ...[...importCases, ...clientCases, ...bodyCases, ...programCases, ...siteCases],
+  ...[...importCases, ...clientCases, ...bodyCases, ...serverCases, ...programCases, ...siteCases],
 ]

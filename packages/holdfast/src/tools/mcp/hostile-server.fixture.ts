@@ -49,6 +49,7 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
     if (behaviour === 'unlisted') return null
     if (behaviour === 'asking') return { tools: [tool('ask')] }
     if (behaviour === 'calls') return { tools: [tool('babble'), tool('hang'), tool('die'), tool('flood')] }
+    if (behaviour === 'large') return { tools: [tool('text'), tool('parts'), tool('notices')] }
     if (behaviour === 'slow-pattern') return { tools: [{ ...tool('hello'), outputSchema: slowSchema }] }
     if (behaviour === 'vanishing' && listed === 2) return { tools: [tool('change')] }
     const said = behaviour === 'changing' || behaviour === 'vanishing' ? `as told ${listed} times` : 'says hello'
@@ -86,6 +87,14 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
       case 'deep':
         process.stdout.write(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}\n`)
         return null
+      case 'text':
+        return { content: [{ type: 'text', text: '\u001b[31m'.repeat(400_000) }] }
+      case 'parts':
+        return { content: Array.from({ length: 10_000 }, (_, index) => ({ type: 'text', text: `part ${index}` })) }
+      case 'notices':
+        for (let each = 0; each < 5000; each++)
+          write({ method: each % 100 === 0 ? 'notifications/tools/list_changed' : 'notifications/message', params: {} })
+        return { content: [{ type: 'text', text: 'noticed' }] }
       case 'where':
         return {
           content: [{ type: 'text', text: JSON.stringify({ cwd: process.cwd(), args: process.argv.slice(2) }) }],

@@ -2,7 +2,6 @@ import {
   type Answer,
   type CommandInput,
   type ContentPart,
-  combineQueueEntriesToText,
   commandResult,
   limits,
   type Result,
@@ -10,7 +9,6 @@ import {
 import { emptyEditor, insert, withText } from '../input/editor.ts'
 import { editOutside } from '../input/external-editor.ts'
 import { findDroppedFile, storeClipboardImage, storeFile } from '../input/pasted-files.ts'
-import { createPastes } from '../input/pastes.ts'
 import { type App, hasDriver, isBusy } from './app-state.ts'
 
 /** Submits a command as this terminal. A refusal is shown. */
@@ -44,12 +42,9 @@ async function sendContent(
   queue: 'steering' | 'follow_up',
 ): Promise<void> {
   const type = queue === 'steering' ? 'sendPrompt' : 'queueFollowUp'
-  const pastes = app.pastes
-  app.pastes = createPastes()
   const answer = await submit(app, { type, content: [...content] })
-  if (answer?.ok) return
+  if (answer?.ok) return app.pastes.forget(text)
   // Refused: the person gets the text back, before what was typed since.
-  app.pastes = pastes
   const { text: since } = app.editor
   setInput(app, since === '' ? text : `${text}\n\n${since}`)
 }
@@ -70,8 +65,12 @@ export async function recall(app: App): Promise<void> {
   const answer = await submit(app, { type: 'recallQueues' })
   if (!answer?.ok) return
   const { entries } = commandResult('recallQueues', answer.value)
-  const back = combineQueueEntriesToText(entries)
-  setInput(app, [back, app.editor.text].filter((text) => text !== '').join('\n\n'))
+  const back = entries.flatMap(({ content, typed }) => {
+    const texts = typed === undefined ? content.flatMap((part) => (part.type === 'text' ? [part.text] : [])) : [typed]
+    const files = content.flatMap((part) => (part.type === 'file' ? [app.pastes.addFile(part)] : []))
+    return [...texts, ...files]
+  })
+  setInput(app, [...back, app.editor.text].filter((text) => text !== '').join('\n\n'))
 }
 
 export function toggleMode(app: App): void {

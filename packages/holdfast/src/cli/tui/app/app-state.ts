@@ -34,7 +34,7 @@ export interface App {
   readonly client: string
   readonly colours: CodeColours
   readonly history: PromptHistory
-  pastes: Pastes
+  readonly pastes: Pastes
   scrollback: Scrollback
   reached: ReachedSessions | null
   handle: SessionHandle | null

@@ -16,6 +16,8 @@ export interface Pastes {
   toContent(text: string): readonly ContentPart[]
   /** Returns the text with pastes in full, as for an external editor. */
   expand(text: string): string
+  /** Forgets what a sent text stood for. Once nothing is kept, the numbers begin again. */
+  forget(text: string): void
 }
 
 export function createPastes(): Pastes {
@@ -44,6 +46,10 @@ export function createPastes(): Pastes {
       return placeholder
     },
     expand,
+    forget(text) {
+      for (const kept of [texts, files]) for (const name of [...kept.keys()]) if (text.includes(name)) kept.delete(name)
+      if (texts.size + files.size === 0) count = 0
+    },
     toContent(text) {
       const used = [...files].filter(([placeholder]) => text.includes(placeholder))
       let rest = text

@@ -1,12 +1,13 @@
-import type { Answer, CommandInput, Fault, Result } from '@holdfast/protocol'
+import { type Answer, BlobHash, type CommandInput, fault, type Result } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { emptyEditor, insert } from '../input/editor.ts'
 import { createPastes } from '../input/pastes.ts'
 import { recall, send } from './actions.ts'
 import type { App } from './app-state.ts'
 
-const image = { type: 'file', blob: 'a'.repeat(64), mediaType: 'image/png', name: 'dot.png', bytes: 70 } as const
-const refused: Fault = { code: 'no_key', message: 'There is no key.' }
+const blob = BlobHash.parse('a'.repeat(64))
+const image = { type: 'file', blob, mediaType: 'image/png', name: 'dot.png', bytes: 70 } as const
+const refused = fault('unknown_model', 'There is no such model.')
 
 /** An app whose session answers with `answer`, and the commands that it got. */
 function createApp(answer: (command: CommandInput) => Promise<Result<Answer>>) {
@@ -24,7 +25,10 @@ function createApp(answer: (command: CommandInput) => Promise<Result<Answer>>) {
     ...{ history: { add: () => undefined }, host: { notice: () => undefined } },
     ...{ runCommand: () => false, redraw: () => undefined },
   } as unknown as App // only what sending and recalling use
-  return { app, sent, type: (text: string) => void (app.editor = insert(app.editor, text)) }
+  const type = (text: string) => {
+    app.editor = insert(app.editor, text)
+  }
+  return { app, sent, type }
 }
 
 it('a recalled prompt has its image again, and sends it', async () => {

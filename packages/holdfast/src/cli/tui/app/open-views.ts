@@ -2,13 +2,14 @@ import { createLiveView } from '@holdfast/client'
 import { listActiveTrust, listTouched, type RestoreInput, type Result, type SessionId } from '@holdfast/protocol'
 import { resolveWorkspace } from '../../connect/workspace.ts'
 import { todoRows } from '../render/side-lists.ts'
-import { emptyLine, justify, line, type StyledLine, shownLine, span, styles } from '../term/lines.ts'
+import { justify, line, shownLine, span, styles } from '../term/lines.ts'
 import { createAgentsView } from '../views/agents-view.ts'
 import { createBranchesView } from '../views/branches-view.ts'
 import { createFilesView, createRestoreView } from '../views/files-view.ts'
+import { createHelpView } from '../views/help-view.ts'
 import { createListView } from '../views/list-view.ts'
 import { createModelsView } from '../views/models-view.ts'
-import { createRewindView, type RewindRow, rewindRows } from '../views/rewind-view.ts'
+import { createRewindView, findLastTurn, type RewindRow } from '../views/rewind-view.ts'
 import { createSessionsView } from '../views/sessions-view.ts'
 import { createTextView } from '../views/text-view.ts'
 import { createTranscriptView } from '../views/transcript-view.ts'
@@ -25,27 +26,19 @@ function shown<Value>(app: App, result: Result<Value>): Value | null {
 
 /** Shows the keys and the slash commands. */
 export function openHelp(app: App): void {
-  const table = (rows: readonly (readonly [string, string])[]): readonly StyledLine[] =>
-    rows.map(([key, about]): StyledLine => [span(`  ${key.padEnd(24)}`, styles.accent), span(about)])
-  const rows = (): readonly StyledLine[] => [
-    line('Keys', styles.bold),
-    ...table(keyTable.map((row) => [row.shown, row.about])),
-    emptyLine,
-    line('A question that waits', styles.bold),
-    ...table(approvalKeys),
-    emptyLine,
-    line('Writing', styles.bold),
-    ...table(editingKeys),
-    emptyLine,
-    line('Slash commands', styles.bold),
-    ...table(
-      app.commands.map(({ name, arguments: named, description }) => [
-        `/${shownLine(name)}${named === null ? '' : ` ${shownLine(named)}`}`,
-        shownLine(description),
-      ]),
-    ),
+  const sections = () => [
+    { heading: 'Keys', rows: keyTable.map((row) => [row.shown, row.about] as const) },
+    { heading: 'A question that waits', rows: approvalKeys },
+    { heading: 'Writing', rows: editingKeys },
+    {
+      heading: 'Slash commands',
+      rows: app.commands.map(({ name, arguments: named, description }) => {
+        const given = named === null ? '' : ` ${shownLine(named)}`
+        return [`/${shownLine(name)}${given}`, shownLine(description)] as const
+      }),
+    },
   ]
-  app.host.open(createTextView({ title: () => 'Keys and commands', rows }, app.host))
+  app.host.open(createHelpView(sections, app.host))
 }
 
 /** Lists the sessions, to open one here. `onNone` is called if none was chosen. */
@@ -141,12 +134,16 @@ export async function openBranches(app: App): Promise<void> {
 
 /** Lists the turns to go back before. */
 export async function openRewind(app: App): Promise<void> {
-  if (!app.live) return
+  const { live } = app
+  if (!live) return
+  const last = await findLastTurn(live)
+  if (!last.ok) return app.host.notice(last.fault.message, true)
+  if (last.value === null) return app.host.notice('There is no turn to go back to.')
   const onChoose = (row: RewindRow, withFiles: boolean) => {
     app.host.close()
     void (withFiles ? askFiles(app, row) : goBack(app, row, false))
   }
-  app.host.open(createRewindView({ rows: rewindRows(app.live.messages), onChoose, host: app.host }))
+  app.host.open(createRewindView({ live, onChoose, host: app.host }))
 }
 
 const pointBefore = (turn: number): RestoreInput => (turn === 0 ? { message: 1 } : { turn: turn - 1 })

@@ -1,7 +1,7 @@
 import { commandResult, noWorkdir, type SlashCommand } from '@holdfast/protocol'
 import { run as exportToFile } from '../../commands/store/export.ts'
 import { toFault } from '../../terminal/to-fault.ts'
-import { rewindRows } from '../views/rewind-view.ts'
+import { findLastTurn } from '../views/rewind-view.ts'
 import { leave, submit, takeOver } from './actions.ts'
 import type { App } from './app-state.ts'
 import {
@@ -118,8 +118,9 @@ async function fork(app: App): Promise<void> {
 
 /** Takes the last turn back. Shows first which files would be put back. */
 async function undoTurn(app: App): Promise<void> {
-  const [last] = rewindRows(app.live?.messages ?? [])
-  if (last) await askFiles(app, last)
+  const found = app.live ? await findLastTurn(app.live) : null
+  if (found?.ok === false) app.host.notice(found.fault.message, true)
+  else if (found?.value) await askFiles(app, found.value)
   else app.host.notice('There is no turn to take back.')
 }
 

@@ -18,7 +18,10 @@ type ListViewOptions<Item> = {
   readonly onMove?: (item: Item) => void
   /** Further keys on the chosen item. Returns whether it was one. */
   readonly onKey?: (event: KeyEvent, item: Item) => boolean
+  /** Called when a draw shows the end of the list, which may have more items that are not loaded yet. */
+  readonly onEnd?: () => void
   readonly hints?: string
+  /** What is said if there are no items. */
   readonly empty?: string
   /** The item that is chosen first. */
   readonly startAt?: number
@@ -76,7 +79,9 @@ export function createListView<Item>(options: ListViewOptions<Item>, host: ViewH
     const list = all
       .slice(first, first + listRoom)
       .map((one, index) => listRow(row(one, listWidth - 3), first + index === chosen, listWidth))
-    if (all.length === 0) list.push(line(`  ${options.empty ?? 'Nothing matches.'}`, styles.dim))
+    if (first + listRoom >= all.length) options.onEnd?.()
+    const none = filter === '' || onFilter ? options.empty : undefined
+    if (all.length === 0) list.push(line(`  ${none ?? 'Nothing matches.'}`, styles.dim))
     const about =
       item !== undefined && preview ? preview(item, isBeside ? size.columns - listWidth - 2 : size.columns - 2) : []
     const body = isBeside

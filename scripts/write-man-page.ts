@@ -2,9 +2,15 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { CommandSpec, FlagSpec } from '../packages/holdfast/src/cli/args/command-spec.ts'
 import { commandGroups } from '../packages/holdfast/src/cli/commands.ts'
+import { tuiSpec } from '../packages/holdfast/src/cli/tui/spec.ts'
 
 /** Where the manual page is: `man` of the published package names it. */
 export const manPagePath = resolve(import.meta.dirname, '../packages/holdfast/man/holdfast.1')
+
+/** The flags that choose what the terminal UI opens, for the synopsis. */
+const tuiFlags = Object.entries<FlagSpec>(tuiSpec.flags).flatMap(([, { short }]) =>
+  short === undefined ? [] : [`\\fB\\-${short}\\fR`],
+)
 
 /** Writes the manual page of the program from the specs of its commands. */
 export function renderManPage(): string {
@@ -19,13 +25,26 @@ export function renderManPage(): string {
     'holdfast \\- run sessions with an AI agent and never lose one',
     '.SH SYNOPSIS',
     '.B holdfast',
+    `[${[...tuiFlags, '\\fIsession\\fR'].join(' | ')}] [flags]`,
+    '.br',
+    '.B holdfast',
     '.I command',
     '[flags]',
+    '.br',
+    '.B holdfast version',
     '.SH DESCRIPTION',
     'Data goes to standard output, everything else to standard error.',
     'Every reading command takes \\fB\\-\\-json\\fR.',
+    '.SH TERMINAL UI',
+    'Without a command, holdfast opens the terminal UI.',
+    ...flagLines(tuiSpec),
+    ...definition('session', 'Open this session.'),
+    ...tuiSpec.notes.flatMap((note) => ['.PP', escaped(note)]),
     '.SH COMMANDS',
     ...commands,
+    '.SS Help',
+    ...definition('help <command>', 'Print the help of a command.'),
+    ...definition('version, -v, --version', 'Print the version.'),
     '.SH EXIT STATUS',
     ...definition('0', 'The command did its work.'),
     ...definition('1', 'It failed.'),
@@ -40,13 +59,16 @@ export function renderManPage(): string {
   ].join('\n')}\n`
 }
 
+const flagLines = ({ flags }: Pick<CommandSpec, 'flags'>): readonly string[] =>
+  Object.entries(flags).flatMap(([flag, spec]) => definition(flagText(flag, spec), sentence(spec.about)))
+
 function commandLines(name: string, { about, positionals = [], flags, notes = [] }: CommandSpec): readonly string[] {
   return [
     '.TP',
     `.B ${escaped([name, ...positionals].join(' '))}`,
     sentence(about),
     '.RS',
-    ...Object.entries(flags).flatMap(([flag, spec]) => definition(flagText(flag, spec), sentence(spec.about))),
+    ...flagLines({ flags }),
     ...notes.flatMap((note) => ['.PP', escaped(note)]),
     '.RE',
   ]

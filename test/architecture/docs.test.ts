@@ -2,8 +2,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { commandTypes, faultStatus } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import type { CommandSpec } from '../../packages/holdfast/src/cli/args/command-spec.ts'
+import type { CommandSpec, FlagSpec } from '../../packages/holdfast/src/cli/args/command-spec.ts'
 import { commandSpecs } from '../../packages/holdfast/src/cli/commands.ts'
+import { tuiSpec } from '../../packages/holdfast/src/cli/tui/spec.ts'
 import { presets } from '../../packages/holdfast/src/providers/services/presets.ts'
 import { routes } from '../../packages/holdfast/src/server/routes/routes.ts'
 import { Config } from '../../packages/holdfast/src/system/config/config.ts'
@@ -27,6 +28,17 @@ describe('docs/events.md', () => {
 describe('the manual page', () => {
   it('matches the specs of the commands (run scripts/write-man-page.ts after a change)', () => {
     expect(readFileSync(manPagePath, 'utf8')).toBe(renderManPage())
+  })
+
+  it('begins with the terminal UI, and names its flags and the version', () => {
+    const [synopsis = '', ui = ''] =
+      renderManPage().replaceAll('\\-', '-').split('.SH COMMANDS')[0]?.split('.SH TERMINAL UI') ?? []
+    expect(synopsis).toContain('.B holdfast\n[\\fB-c\\fR | \\fB-r\\fR | \\fIsession\\fR] [flags]\n')
+    const flags = Object.entries<FlagSpec>(tuiSpec.flags).map(
+      ([name, { short }]) => `${short ? `-${short}, ` : ''}--${name}`,
+    )
+    expect(flags.filter((flag) => !ui.includes(`.B ${flag}`))).toEqual([])
+    expect(renderManPage()).toContain('.B version')
   })
 })
 

@@ -216,6 +216,22 @@ describe('with a server running', () => {
     expect(jsonOf(nothing.stdout)).toMatchObject({ error: { code: 'no_pending_approval' } })
     expect((await cli.run(['tell', 'calm-harbor-1', 'abort'])).code).toBe(1)
   })
+
+  it('tell shows the turn that goes on after an answer, until it ends or asks again', async () => {
+    await serve()
+    await cli.run(['run', 'count to 2'])
+    await cli.run(['tell', '@latest', 'sendPrompt', 'content=write e.txt: one\nwrite f.txt: two'])
+    const answer = ['tell', '@latest', 'respondToApproval', 'decision=approve']
+    const first = await cli.run(answer)
+    expect(first.stderr).toMatch(/^Accepted \(seq \d+\)\.\n[\s\S]*Approval \d+ is open\. To answer: holdfast tell/m)
+    expect(first.stdout).toBe('')
+    const second = await cli.run(answer)
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('created f.txt') })
+
+    await cli.run(['tell', '@latest', 'sendPrompt', 'content=write g.txt: three'])
+    const third = await cli.run([...answer, '--no-wait'])
+    expect(third.stdout).toMatch(/^Accepted \(seq \d+\)\.\n$/)
+  })
 })
 
 describe('without a server', () => {
@@ -232,7 +248,8 @@ describe('without a server', () => {
     expect(refused.stderr).toContain('waits for an approval')
 
     const answered = await cli.run(['tell', '@latest', 'respondToApproval', 'decision=approve', `approval=${approval}`])
-    expect(answered).toMatchObject({ code: 0, stderr: '' })
+    expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining('created d.txt') })
+    expect(answered.stderr).toMatch(/^Accepted \(seq \d+\)\.$/m)
     expect(readFileSync(join(cli.workdir, 'd.txt'), 'utf8').trim()).toBe('hello')
     expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0].status).toBe('idle')
   })

@@ -11,6 +11,8 @@ export type TuiOptions = {
   readonly name?: string
   /** Starts it as a job of an interactive shell, which can continue it after Ctrl+Z. */
   readonly isJob?: boolean
+  /** Another program in place of the terminal UI. */
+  readonly command?: readonly string[]
 }
 
 /** A test that waits in vain ends with the screen in its error, and not with a timeout that says nothing. */
@@ -48,10 +50,12 @@ export interface TuiScreen extends AsyncDisposable {
 export function openTui(
   { home, workdir }: Pick<Cli, 'home' | 'workdir'>,
   args: readonly string[] = [],
-  { columns = 80, rows = 24, environment = {}, cwd = workdir, name = 'xterm-256color', isJob = false }: TuiOptions = {},
+  options: TuiOptions = {},
 ): TuiScreen {
+  const { columns = 80, rows = 24, environment = {}, cwd = workdir, name = 'xterm-256color', isJob = false } = options
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 })
-  const command = isJob ? ['bash', '--norc', '--noprofile', '-i'] : [nodePath, binPath, ...args]
+  const shell = ['bash', '--norc', '--noprofile', '-i']
+  const command = options.command ?? (isJob ? shell : [nodePath, binPath, ...args])
   const pty = spawn(command[0] ?? '', command.slice(1), {
     ...{ cwd, cols: columns, rows, name },
     env: {

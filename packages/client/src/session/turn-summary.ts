@@ -9,13 +9,13 @@ export type TurnSummary = ReturnType<typeof createTurnSummary>
 /**
  * Collects the summary from records. `isFirst` recognizes the first record of the command that asked for the turn. The
  * turn of a queued prompt is the one that takes it from the queue. If a turn before it is cut short, nothing starts by
- * itself: the prompt stays in its queue, and its turn ends with that one.
+ * itself: the prompt stays in its queue, and its turn ends with that one. `running` is the turn that a command goes on with.
  */
-export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
+export function createTurnSummary(isFirst: (record: Recorded) => boolean, running: number | null = null) {
   let entry: number | null = null
   let queue: Queue | null = null
   let isRemoved = false
-  let turn: number | null = null
+  let turn = running
   let texts: readonly string[] = []
   let step: number | null = null
   let usage = noUsage

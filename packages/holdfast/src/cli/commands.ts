@@ -24,6 +24,7 @@ export const loadCommand: {
   readonly [Name in CommandName]: () => Promise<{ readonly run: RunCommand<(typeof commandSpecs)[Name]> }>
 } = {
   run: () => import('./commands/session/run.ts'),
+  new: async () => ({ run: (await import('./commands/session/run.ts')).runNew }),
   attach: () => import('./commands/session/attach.ts'),
   ls: () => import('./commands/session/ls.ts'),
   show: () => import('./commands/session/show.ts'),

@@ -60,13 +60,17 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<C
 async function printNextWords(typed: readonly string[], context: CliContext): Promise<undefined> {
   const { printCompletion } = await import('./completion/print-completion.ts')
   const tellNames = Object.entries(tellCommands).map(([word, [, about]]) => ({ word, about }))
-  return printCompletion(typed, { specs: commandSpecs, tellCommands: tellNames }, context)
+  const vocabulary = {
+    ...{ specs: commandSpecs, tellCommands: tellNames },
+    ...{ terminal: tuiSpec, isTerminalArgument: isTuiArgument },
+  }
+  return printCompletion(typed, vocabulary, context)
 }
 
 const isAtTerminal = ({ input, screen }: CliContext): boolean => input().isTTY === true && screen?.().isTTY === true
 
 /** Returns whether the terminal UI is meant: by one of its flags, or by the name of a session. */
-function isTuiArgument(first: string): boolean {
+export function isTuiArgument(first: string): boolean {
   const [flag = ''] = first.split('=')
   if (/^-[cr]$/.test(flag) || (flag.startsWith('--') && Object.hasOwn(tuiSpec.flags, flag.slice(2)))) return true
   return first.startsWith('@') || /^ses_\w+$/.test(first) || /^[a-z]+-[a-z]+-\d+$/.test(first)
@@ -146,7 +150,7 @@ const orUsage = <Value>(result: Result<Value>): Value =>
 
 /** Words of other programs, and what does the same here. */
 const otherWords: Readonly<Record<string, string>> = {
-  ...{ ask: 'run', chat: 'run', new: 'run', prompt: 'run' },
+  ...{ ask: 'run', chat: 'run', prompt: 'run' },
   ...{ continue: '-c', resume: '-r', sessions: 'ls', list: 'ls', history: 'ls' },
   ...{ delete: 'rm', remove: 'rm', cat: 'show', find: 'search', server: 'serve', start: 'serve', web: 'open' },
 }

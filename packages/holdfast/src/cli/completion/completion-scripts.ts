@@ -7,12 +7,29 @@ export type Shell = (typeof shells)[number]
 
 const bash = `# holdfast completion bash >> ~/.bashrc
 _holdfast() {
-  local found IFS=$'\\n'
-  found="$(holdfast __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)"
+  local IFS=$'\\n' rest="\${COMP_LINE:0:COMP_POINT}" typed=() found reply word trimmed breaks= cut= i c
+  # Bash also splits words at : = and @. Here only blanks do.
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    trimmed="\${rest#"\${rest%%[![:space:]]*}"}"
+    word="\${COMP_WORDS[i]}"
+    ((i < COMP_CWORD)) || word="$trimmed"
+    if ((i == 0)) || [ "$trimmed" != "$rest" ]; then typed+=("$word"); else typed[\${#typed[@]}-1]+="$word"; fi
+    rest="\${trimmed#"$word"}"
+  done
+  word="\${typed[\${#typed[@]}-1]}"
+  # Bash replaces only what follows the last of them; an @ is replaced too.
+  for c in = : @; do [[ "$COMP_WORDBREAKS" != *"$c"* ]] || breaks+="$c"; done
+  if [ -n "$breaks" ]; then cut="\${word%"\${word##*[$breaks]}"}"; cut="\${cut%@}"; fi
+  found="$(holdfast __complete "\${typed[@]:1}" 2>/dev/null)"
+  COMPREPLY=()
   if [ "$found" = ":files" ]; then
-    COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
+    compopt -o filenames 2>/dev/null
+    for reply in $(compgen -f -- "$word"); do COMPREPLY+=("\${reply#"$cut"}"); done
   else
-    COMPREPLY=($(compgen -W "$(printf '%s\\n' "$found" | cut -f1)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+    # A name is never expanded: it may hold what the shell would run.
+    while IFS=$'\\t' read -r reply c; do
+      if [ -n "$reply" ]; then printf -v reply %q "\${reply#"$cut"}"; COMPREPLY+=("$reply"); fi
+    done <<< "$found"
   fi
 }
 complete -F _holdfast holdfast

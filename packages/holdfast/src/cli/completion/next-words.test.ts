@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { tellCommands } from '../commands/session/tell-help.ts'
 import { commandNames, commandSpecs } from '../commands.ts'
+import { isTuiArgument } from '../program.ts'
+import { tuiSpec } from '../tui/spec.ts'
 import { complete } from './next-words.ts'
 
 const tell = Object.entries(tellCommands).map(([word, [, about]]) => ({ word, about }))
-const completed = (...typed: readonly string[]) => complete(typed, { specs: commandSpecs, tellCommands: tell })
+const vocabulary = {
+  ...{ specs: commandSpecs, tellCommands: tell },
+  ...{ terminal: tuiSpec, isTerminalArgument: isTuiArgument },
+}
+const completed = (...typed: readonly string[]) => complete(typed, vocabulary)
 const wordsOf = (...typed: readonly string[]) => {
   const found = completed(...typed)
   return found.type === 'words' ? found.words.map(({ word }) => word) : found.type
@@ -12,7 +18,7 @@ const wordsOf = (...typed: readonly string[]) => {
 
 describe('completion', () => {
   it('offers every command, also after help', () => {
-    expect(wordsOf('')).toEqual([...commandNames, 'help'])
+    expect(wordsOf('')).toEqual([...commandNames, 'help', 'version'])
     expect(wordsOf('help', '')).toEqual(commandNames)
   })
 
@@ -24,6 +30,9 @@ describe('completion', () => {
     [['show', ''], 'sessions'],
     [['run', '-s', ''], 'sessions'],
     [['run', '--model', ''], 'models'],
+    [['--model', ''], 'models'],
+    [['-c', '--model', ''], 'models'],
+    [['show', '--branch', ''], 'nothing'],
     [['rm', 'calm-harbor-12', ''], 'sessions'],
     [['trash', 'restore', ''], 'trashed'],
     [['auth', 'login', ''], 'providers'],
@@ -35,7 +44,18 @@ describe('completion', () => {
     expect(wordsOf(...typed)).toBe(kind)
   })
 
+  it('offers what opens the terminal UI: its flags, and a session once a word is begun', () => {
+    expect(wordsOf('-')).toEqual(expect.arrayContaining(['-c', '-r', '--model', '--plain', '--help', '--version']))
+    expect(wordsOf('-c', '--')).toContain('--plain')
+    expect(wordsOf('calm-harbor-12', '--')).toContain('--mouse')
+    expect(completed('cal')).toMatchObject({ type: 'words', orSession: true })
+    expect(completed('')).not.toHaveProperty('orSession')
+  })
+
   it('offers the branches of the session that is named', () => {
+    expect(completed('show', 'calm-harbor-12', '--branch', '')).toEqual({
+      ...{ type: 'branches', session: 'calm-harbor-12' },
+    })
     expect(completed('switch', 'calm-harbor-12', '')).toEqual({ type: 'branches', session: 'calm-harbor-12' })
   })
 

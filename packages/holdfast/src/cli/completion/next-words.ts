@@ -5,33 +5,59 @@ export type NextWord = { readonly word: string; readonly about: string }
 
 /** What could come next: known words, or a kind of name that has to be looked up. */
 export type ShellCompletion =
-  | { readonly type: 'words'; readonly words: readonly NextWord[] }
+  | {
+      readonly type: 'words'
+      readonly words: readonly NextWord[] /** Whether a session may come too. */
+      readonly orSession?: true
+    }
   | { readonly type: 'sessions' | 'trashed' | 'models' | 'providers' | 'files' }
   /** The branches of a session. */
   | { readonly type: 'branches'; readonly session: string }
   | { readonly type: 'nothing' }
 
 const nothing: ShellCompletion = { type: 'nothing' }
-const words = (all: readonly NextWord[]): ShellCompletion => ({ type: 'words', words: all })
+const words = (all: readonly NextWord[]) => ({ type: 'words', words: all }) as const satisfies ShellCompletion
 
-/** What can be typed: the commands, and those that `tell` sends. */
+/** What can be typed: the commands, those that `tell` sends, and the arguments of the program without a command. */
 export type Vocabulary = {
   readonly specs: { readonly [name: string]: CommandSpec }
   readonly tellCommands: readonly NextWord[]
+  /** The terminal UI, and whether a first word is one of its arguments. */
+  readonly terminal: CommandSpec
+  readonly isTerminalArgument: (first: string) => boolean
 }
 
+const otherCommands: readonly NextWord[] = [
+  { word: 'help', about: 'print the help of a command' },
+  { word: 'version', about: 'print the version' },
+]
+
 /** Returns what could complete the last of the typed words, by the specs of the commands. */
-export function complete(typed: readonly string[], { specs, tellCommands }: Vocabulary): ShellCompletion {
+export function complete(typed: readonly string[], vocabulary: Vocabulary): ShellCompletion {
+  const { specs, tellCommands, terminal, isTerminalArgument } = vocabulary
   const [name = '', ...args] = typed
+  const commands = Object.entries(specs).map(([word, { about }]) => ({ word, about }))
+  if (args.length === 0 && name.startsWith('-'))
+    return words([...flagWords(terminal), { word: '--version', about: 'print the version' }])
   if (args.length === 0) {
-    const commands = Object.entries(specs).map(([word, { about }]) => ({ word, about }))
-    return words([...commands, { word: 'help', about: 'print the help of a command' }])
+    const known = words([...commands, ...otherCommands])
+    // The names of all sessions would hide the commands before something is typed.
+    return name === '' ? known : { ...known, orSession: true }
   }
-  if (name === 'help') return words(Object.entries(specs).map(([word, { about }]) => ({ word, about })))
+  if (name === 'help') return words(commands)
   const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
-  if (!spec) return nothing
+  if (spec) return completeArgs(name, args, spec, tellCommands)
+  return isTerminalArgument(name) ? completeArgs('', typed, terminal, tellCommands) : nothing
+}
+
+function completeArgs(
+  name: string,
+  args: readonly string[],
+  spec: CommandSpec,
+  tellCommands: readonly NextWord[],
+): ShellCompletion {
   const { positionals, flag, current } = readArgs(args, spec)
-  if (flag !== null) return flagValues(spec, flag)
+  if (flag !== null) return flagValues(spec, flag, positionals)
   if (current.startsWith('-')) return words(flagWords(spec))
   return positionalValues(name, spec, positionals, tellCommands)
 }
@@ -58,15 +84,19 @@ function readArgs(args: readonly string[], { flags }: CommandSpec): ReadArgs {
 }
 
 const flagWords = ({ flags }: CommandSpec): readonly NextWord[] => [
-  ...Object.entries(flags).map(([flag, { about }]) => ({ word: `--${flag}`, about })),
+  ...Object.entries(flags).flatMap(([flag, { about, short }]) => [
+    ...(short === undefined ? [] : [{ word: `-${short}`, about }]),
+    { word: `--${flag}`, about },
+  ]),
   { word: '--help', about: 'print the help' },
 ]
 
-function flagValues({ flags }: CommandSpec, flag: string): ShellCompletion {
+function flagValues({ flags }: CommandSpec, flag: string, [session]: readonly string[]): ShellCompletion {
   const { choices, value = '' } = flags[flag] ?? {}
   if (choices) return words(choices.map((word) => ({ word, about: '' })))
   if (value === 'session') return { type: 'sessions' }
   if (value === 'model') return { type: 'models' }
+  if (value === 'branch') return session === undefined ? nothing : { type: 'branches', session }
   return ['dir', 'file'].includes(value) ? { type: 'files' } : nothing
 }
 

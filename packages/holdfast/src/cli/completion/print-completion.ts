@@ -13,20 +13,26 @@ export async function printCompletion(
   vocabulary: Vocabulary,
   context: CliContext,
 ): Promise<undefined> {
-  const completion = complete(typed, vocabulary)
+  // The value of --flag=value is completed as that of --flag value.
+  const [, flag, value] = /^(--[\w-]+)=(.*)$/s.exec(typed.at(-1) ?? '') ?? []
+  const words = flag === undefined || value === undefined ? typed : [...typed.slice(0, -1), flag, value]
+  const completion = complete(words, vocabulary)
   if (completion.type === 'files') return void (await context.out.write(':files\n'))
-  const beginning = typed.at(-1) ?? ''
+  const beginning = words.at(-1) ?? ''
   const found = await lookUp(completion, context).catch(() => []) // a key press must not print an error
-  const fitting = found.filter(({ word }) => word.startsWith(beginning))
+  const start = flag === undefined ? '' : `${flag}=`
+  const fitting = found
+    .filter(({ word }) => word.startsWith(beginning))
+    .map(({ word, about }) => ({ word: `${start}${word}`, about }))
   await context.out.write(fitting.map(({ word, about }) => `${escapeLine(word)}\t${escapeLine(about)}\n`).join(''))
 }
 
 async function lookUp(completion: ShellCompletion, context: CliContext): Promise<readonly NextWord[]> {
   switch (completion.type) {
     case 'words':
-      return completion.words
+      return [...completion.words, ...(completion.orSession ? await anySession(context) : [])]
     case 'sessions':
-      return [{ word: '@latest', about: 'the latest of this folder' }, ...(await sessions(context, undefined))]
+      return anySession(context)
     case 'trashed':
       return sessions(context, true)
     case 'models':
@@ -39,6 +45,11 @@ async function lookUp(completion: ShellCompletion, context: CliContext): Promise
       return []
   }
 }
+
+const anySession = async (context: CliContext): Promise<readonly NextWord[]> => [
+  { word: '@latest', about: 'the latest of this folder' },
+  ...(await sessions(context, undefined).catch(() => [])),
+]
 
 async function sessions(context: CliContext, trashed: true | undefined): Promise<readonly NextWord[]> {
   const { sessions: found } = await readStoredList(context, { limit: sessionsMax, trashed })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FollowOptions } from '@holdfast/client'
 import { createTurnSummary, type TurnEnded, type TurnSummary } from '@holdfast/client/internal'
 import {
+  type Answer,
   addToView,
   CommandId,
   type CommandInput,
@@ -25,10 +26,10 @@ import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 import { createPaint } from '../terminal/output.ts'
 import { type Approvals, canAsk, createAnswering } from './answer-calls.ts'
 
-/** A command that starts a turn. */
+/** A command that starts a turn, or lets one go on. */
 export type TurnCommand = Extract<
   CommandInput,
-  { readonly type: 'sendPrompt' | 'continue' | 'queueSteering' | 'queueFollowUp' }
+  { readonly type: 'sendPrompt' | 'continue' | 'queueSteering' | 'queueFollowUp' | 'respondToApproval' }
 >
 
 type RunTurnOptions = {
@@ -42,9 +43,11 @@ type RunTurnOptions = {
   /** Draws the answer at a terminal. */
   readonly markdown?: MarkdownPrinter | undefined
   readonly interruption: AbortSignal
+  /** Called when the answer to an approval was accepted. */
+  readonly onAnswered?: (answer: Answer) => Promise<void>
 }
 
-/** Sends a command that starts a turn, and waits for the end of it. It does not become the driver, so that an attached person can be. */
+/** Sends a command that starts a turn or lets one go on, and waits for the end of it. It does not become the driver, so that an attached person can be. */
 export async function runTurn(
   handle: SessionHandle,
   command: TurnCommand,
@@ -61,7 +64,9 @@ export async function runTurn(
   const output = createRunOutput(isJson, { ...context, markdown: options.markdown })
   if (meta.persist !== false) await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
   const commandId = CommandId.parse(randomUUID())
-  const summary = createTurnSummary((record) => record.commandId === commandId)
+  const isAnswer = command.type === 'respondToApproval'
+  const running = isAnswer && isBusy(view) ? (snapshot.value.messages.at(-1)?.turn ?? null) : null
+  const summary = createTurnSummary((record) => record.commandId === commandId, running)
   const leave = new AbortController()
   const answering = createAnswering({ ...options, handle, output })
   const connection = createConnectionNotes(output)
@@ -84,6 +89,8 @@ export async function runTurn(
     if (!sent.ok) return sent
     const ran = command.type === 'sendPrompt' ? commandResult('sendPrompt', sent.value).ran : undefined
     if (ran !== undefined) return ok(await finishCommand(handle, { ran, seq: sent.value.seq }, output, options))
+    if (isAnswer) await options.onAnswered?.(sent.value)
+    if (isAnswer && running === null) return ok(exitCodes.ok) // a subagent in the background asked: there is no turn
     const { queued } = sent.value.result
     if (typeof queued === 'string' && options.queued === 'say') {
       await context.out.write(`Accepted (seq ${sent.value.seq}), queued as ${escapeLine(queued)}.\n`)
@@ -91,10 +98,15 @@ export async function runTurn(
     }
     interruption.addEventListener('abort', onInterruption)
     if (interruption.aborted) onInterruption() // interrupted while the command was being sent
-    answering.answerOpen(view.pendingApprovals)
+    answering.answerOpen(isAnswer ? await readOpen(handle) : view.pendingApprovals)
 
     for (let next = await first; !next.done; next = await frames.next()) {
       const frame = next.value
+      // What was recorded since the snapshot and before the answer is not part of what goes on.
+      if (isAnswer && frame.type === 'record' && frame.record.seq < sent.value.seq) {
+        view = addToView(view, frame.record)
+        continue
+      }
       await output.show(frame)
       if (frame.type === 'child' && frame.view) answering.onChild(frame.view)
       if (frame.type !== 'record') continue
@@ -119,6 +131,14 @@ export async function runTurn(
     leave.abort()
     await answering.end()
   }
+}
+
+const isBusy = ({ activity }: SessionView): boolean => activity !== 'idle' && activity !== 'error'
+
+/** Returns the approvals that wait now. */
+async function readOpen(handle: SessionHandle): Promise<SessionView['pendingApprovals']> {
+  const found = await handle.state(['pendingApprovals'])
+  return found.ok ? found.value.pendingApprovals : []
 }
 
 /** Says once that the server cannot be reached. */

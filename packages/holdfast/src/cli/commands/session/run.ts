@@ -48,6 +48,10 @@ export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [g
   return model !== undefined && refusal.code === 'unknown_model' ? rejectUsage(refusal) : failWith(refusal)
 }
 
+/** `new` is `run` in a new session. */
+export const runNew: RunCommand<typeof sessionSpecs.new> = ({ positionals, flags }, context) =>
+  run({ positionals, flags: { ...flags, session: undefined, continue: false } }, context)
+
 type GivenPrompt = {
   readonly prompt: string
   /** Whether some of it was piped in, so that no shell history has it. */

@@ -10,6 +10,17 @@ const tellRows = Object.entries(tellCommands).map(
 const turnNote = 'Turns count from 0.'
 const trashNote = 'Sessions in the trash can be restored for 30 days.'
 
+/** The flags of a prompt in a new session. */
+const newPromptFlags = {
+  model: { value: 'model', about: 'use this model (provider/model) in the new session' },
+  workdir: { value: 'dir', about: 'work here (default: .); with -s: if it has no folder yet' },
+  yes: { about: 'approve every tool call that asks for approval' },
+  no: { about: 'reject every tool call that asks for approval' },
+  plan: { about: 'plan only; change nothing' },
+  ...where,
+  json: { about: 'print one JSON object a line, the result last' },
+} as const
+
 /** The commands that start, read and change sessions. */
 export const sessionSpecs = {
   run: {
@@ -18,13 +29,7 @@ export const sessionSpecs = {
     flags: {
       session: { short: 's', value: 'session', about: 'continue this session instead of a new one' },
       continue: { short: 'c', about: 'continue the latest session of this folder' },
-      model: { value: 'model', about: 'use this model (provider/model) in the new session' },
-      workdir: { value: 'dir', about: 'work here (default: .); with -s: if it has no folder yet' },
-      yes: { about: 'approve every tool call that asks for approval' },
-      no: { about: 'reject every tool call that asks for approval' },
-      plan: { about: 'plan only; change nothing' },
-      ...where,
-      json: { about: 'print one JSON object a line, the result last' },
+      ...newPromptFlags,
     },
     exclusive: [
       ['yes', 'no'],
@@ -36,6 +41,13 @@ export const sessionSpecs = {
       'Exit code 0: the turn ended. 1: it failed. 130: it was interrupted.',
       sessionNote,
     ],
+  },
+  new: {
+    about: 'start a session with a prompt and print the answer',
+    positionals: ['<prompt>'],
+    flags: { ...newPromptFlags, workdir: { value: 'dir', about: 'work here (default: .)' } },
+    exclusive: [['yes', 'no']],
+    notes: ['The same as run, which can also continue a session. holdfast help run says more.'],
   },
   attach: {
     about: 'follow a session live, and drive it from this terminal',
@@ -80,7 +92,7 @@ export const sessionSpecs = {
     positionals: ['<session>'],
     flags: {
       limit: { value: 'n', range: [1, 1_000_000], about: 'print only the newest n messages' },
-      branch: { value: 'name', about: 'print this branch instead of the current line' },
+      branch: { value: 'branch', about: 'print this branch instead of the current line' },
       utc: { about: 'print times in UTC, not in the local time zone' },
       ...where,
       json,
@@ -281,11 +293,11 @@ export const sessionSpecs = {
   tell: {
     about: 'send a command to a session',
     positionals: ['<session>', '<command>', '[name=value…]'],
-    flags: { 'no-wait': { about: 'do not wait for the turn that the command starts' }, ...where, json },
+    flags: { 'no-wait': { about: 'do not wait for the turn that starts or goes on' }, ...where, json },
     list: { heading: 'Commands:', rows: tellRows },
     notes: [
       'A value that is JSON is read as JSON, anything else as text.',
-      'A command that starts a turn shows it, as run does. With --no-wait or --json, tell prints the answer to the command only.',
+      'If a turn starts or goes on after the command, tell shows it, as run does. With --no-wait or --json, tell prints the answer to the command only.',
       'tell does not attach to the session, so it cannot send claimDriver or handOver.',
       sessionNote,
     ],

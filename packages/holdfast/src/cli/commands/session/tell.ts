@@ -27,16 +27,17 @@ export const run: RunCommand<typeof sessionSpecs.tell> = async (
   const command = parseTellCommand(type, pairs)
   if (command.type === 'claimDriver' || command.type === 'handOver')
     return rejectUsage(`tell cannot send ${command.type}. Use the page or an attached client.`)
-  if (startsTurn(command) && !flags['no-wait'] && !flags.json) return showTurn(name, command, context)
+  if (hasTurn(command) && !flags['no-wait'] && !flags.json) return showTurn(name, command, context)
   const { out } = context
   const print = (answer: Answer) => (flags.json ? out.writeJson(answer) : printAnswer(answer, out))
   return submitCommand(name, command, print, context)
 }
 
-const startsTurn = (command: CommandInput): command is TurnCommand =>
-  ['sendPrompt', 'continue', 'queueSteering', 'queueFollowUp'].includes(command.type)
+/** Returns whether a turn starts or goes on after the command. */
+const hasTurn = (command: CommandInput): command is TurnCommand =>
+  ['sendPrompt', 'continue', 'queueSteering', 'queueFollowUp', 'respondToApproval'].includes(command.type)
 
-/** Sends a command that starts a turn, and shows the turn as `run` does. */
+/** Sends a command that starts a turn or lets one go on, and shows the turn as `run` does. */
 async function showTurn(name: string, command: TurnCommand, context: CliContext): Promise<CommandResult> {
   checkNamed(context, name)
   const interruption = context.untilInterrupted()
@@ -51,6 +52,8 @@ async function showTurn(name: string, command: TurnCommand, context: CliContext)
       context,
       markdown,
       interruption,
+      // Not between the words of the answer, which go to standard output.
+      onAnswered: (answer: Answer) => printAnswer(answer, context.err),
     } as const
     const code = orThrow(await runTurn(handle, command, options))
     if (isHere(handle.id)) await leaveOwned(handle, context, interruption)

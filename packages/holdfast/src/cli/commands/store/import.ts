@@ -30,7 +30,7 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
     const options = { from: from === 'auto' ? undefined : from, keepSettings, signal, onCount, onFile }
     const files = await opened.import([...paths], options)
     await end()
-    await printProblems(files, paths, context)
+    await err.write(problemText(files, paths, flags.list ? Number.POSITIVE_INFINITY : linesMax))
     if (json) await out.writeJson({ files })
     else await printFiles(files, paths, flags, context)
     if (!json) await err.write(`${summaryOf(files)}\n`)
@@ -129,21 +129,28 @@ async function printWithoutFolder(files: readonly ImportedFile[], { err }: CliCo
 const isWithoutFolder = ({ code }: ImportedFile['remarks'][number]): boolean =>
   code === 'workdir_missing' || code === 'workdir_dropped'
 
-/** Prints why files failed, and which were not imported because they differ. A file of a folder need not be a session. */
-async function printProblems(
-  files: readonly ImportedFile[],
-  named: ReadonlySet<string>,
-  { err }: CliContext,
-): Promise<void> {
-  for (const { file, status, session, fault } of files) {
-    if (fault && (status === 'failed' || named.has(file))) await err.write(`${escapeLine(fault.message)}\n`)
-    if (status === 'changed')
-      await err.write(
-        `${escapeLine(file)} was not imported: it differs from the last import, is damaged, or the session was continued here. Nothing was changed.\n` +
-          `To take the file instead of what is here: holdfast rm ${session} --forever, and then import it again.\n`,
-      )
+/**
+ * Returns why files failed, and which were not imported because they differ: `most` of each. A file that was named is always
+ * said. A file of a folder need not be a session.
+ */
+export function problemText(files: readonly ImportedFile[], named: ReadonlySet<string>, most: number): string {
+  const failed = files.filter(({ file, status, fault }) => fault && (status === 'failed' || named.has(file)))
+  const changed = files.filter(({ status }) => status === 'changed')
+  const bounded = (all: readonly ImportedFile[], textOf: (file: ImportedFile) => string, what: string) => {
+    const [own, others] = [all.filter(({ file }) => named.has(file)), all.filter(({ file }) => !named.has(file))]
+    const left = others.length - most
+    const more = left > 0 ? `… and ${left} more that ${what}. Use --list to list them all.\n` : ''
+    return [...own, ...others.slice(0, most)].map(textOf).join('') + more
   }
+  return (
+    bounded(failed, ({ fault }) => `${escapeLine(fault?.message ?? '')}\n`, 'failed') +
+    bounded(changed, changedText, 'differ')
+  )
 }
+
+const changedText = ({ file, session }: ImportedFile): string =>
+  `${escapeLine(file)} was not imported: it differs from the last import, is damaged, or the session was continued here. Nothing was changed.\n` +
+  `To take the file instead of what is here: holdfast rm ${session} --forever, and then import it again.\n`
 
 function summaryOf(files: readonly ImportedFile[]): string {
   const counts = (['imported', 'grown', 'same', 'changed', 'empty', 'skipped', 'failed'] as const)

@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandsOf, type Promised, runDocumented } from './documented-commands.ts'
@@ -20,6 +20,9 @@ const claudeLine = `${JSON.stringify({
   },
   message: { role: 'user', content: 'hello from there' },
 })}\\n`
+
+/** A program that speaks the Model Context Protocol. */
+const localServer = resolve(import.meta.dirname, '../../packages/holdfast/src/tools/mcp/hostile-server.fixture.ts')
 
 /** Starts a server that ends with the shell, and waits for its first line. */
 const startServer = `mkfifo started; holdfast serve --port 0 --json >started 2>/dev/null & read -r answer <started
@@ -60,7 +63,7 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
         line: 'git diff | holdfast run "review this change"',
         as: 'cat README.md | holdfast run "review this change"',
       },
-      prints: /./,
+      prints: /^I do not understand "review this change"/, // the demo model is no reviewer
     },
     {
       ...{ line: 'holdfast run -s calm-harbor-12 --yes "write notes.txt: done"', given: latest },
@@ -69,12 +72,12 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     {
       line: 'holdfast tell @latest respondToApproval decision=approve',
       given: 'holdfast tell @latest sendPrompt --no-wait content="write one.txt: 1" >/dev/null 2>&1',
-      prints: /^Accepted/,
+      ...{ prints: /created one\.txt/, says: /^Accepted/m },
     },
     {
       line: 'holdfast tell @latest respondToApproval decision=approve_session',
       given: 'test -f one.txt && holdfast tell @latest sendPrompt --no-wait content="write two.txt: 2" >/dev/null 2>&1',
-      prints: /^Accepted/,
+      ...{ prints: /created two\.txt/, says: /^Accepted/m },
     },
     {
       line: 'holdfast tell @latest queueFollowUp content="then run the tests"',
@@ -144,6 +147,36 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
       prints: /1, 2, 3/,
     },
   ],
+  'docs/mcp.md': [
+    {
+      line: `holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem '\${WORKSPACE}'`,
+      as: `holdfast mcp add files -- '${process.execPath}' '${localServer}' plain`,
+      says: /files answers, and has 8 tools/,
+    },
+    {
+      line: `holdfast mcp add tracker https://mcp.example/v1 --header 'Authorization: Bearer \${TRACKER_TOKEN}'`,
+      // The file has the name of the variable, not its value. No server is there.
+      as: `export TRACKER_TOKEN=made-up; holdfast mcp add tracker http://127.0.0.1:9/v1 --header 'Authorization: Bearer \${TRACKER_TOKEN}'`,
+      says: /It is added, but does not answer/,
+    },
+    { line: 'holdfast mcp test files', prints: /^files answers\.\nTools:\n {2}mcp__files__hello\n/ },
+    {
+      line: 'holdfast mcp',
+      given: `grep -q 'Bearer \${TRACKER_TOKEN}' "$HOLDFAST_HOME/config/mcp.json" || exit 1`,
+      prints: /files +user[\s\S]*tracker +user/,
+    },
+    { line: 'holdfast mcp remove files', says: /Removed files/ },
+    { line: 'holdfast mcp logout tracker', says: /tracker/ },
+  ],
+  'docs/models.md': [
+    {
+      line: 'curl -o models.json https://models.dev/api.json && holdfast models refresh models.json',
+      given: `echo '{"asOf":"2026-12-01","models":{"anthropic/next":{"contextTokens":4321}}}' > models.json`,
+      as: 'holdfast models refresh models.json',
+      prints: /^Loaded 1 models as of 2026-12-01/,
+    },
+  ],
+  'docs/network.md': [{ line: 'holdfast token create laptop --role driver', prints: /^holdfast_[\w-]{43}\n$/ }],
   'docs/permissions.md': [
     { line: 'holdfast permissions', prints: /^ID +VERDICT +TOOL +PATTERN +WHERE\n$/ },
     { line: "holdfast permissions add allow shell 'git status'", says: /Added rule \w{8}: allow shell, git status/ },
@@ -233,29 +266,78 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
   'docs/trust.md': [
     { line: 'holdfast trust', given: skill, prints: /release/ },
     { line: 'holdfast trust grant --all', says: /Trusted skill \.holdfast\/skills\/release/ },
-    { line: 'holdfast trust revoke', says: /./ },
+    { line: 'holdfast trust revoke', says: /clone is not trusted/ },
     { line: 'holdfast trust list', prints: /^WORKSPACE +TRUSTED/ },
   ],
 }
 
-/** Commands that need another machine, a package of a registry or a server with a name; their own tests try them elsewhere. */
-const elsewhere: readonly (readonly [page: string, pattern: RegExp, triedBy: string])[] = [
-  ['docs/cluster.md', /./, 'test/faults'],
-  ['docs/mcp.md', /./, 'test/e2e/cli-mcp.e2e.test.ts'],
-  ['docs/network.md', /./, 'test/e2e/cli-serve.e2e.test.ts'],
-  ['docs/retention.md', /postgres/, 'packages/holdfast/src/store/postgres'],
+/** Lines that need another machine, a registry or a person, or that are no commands, and the test that tries each. */
+const elsewhere: readonly (readonly [page: string, line: string, triedBy: string])[] = [
+  ['docs/cluster.md', "export HOLDFAST_STORE='postgres://holdfast:PASSWORD@db.example/holdfast'", 'test/faults'],
+  ['docs/cluster.md', 'holdfast serve --host 0.0.0.0 --public-url https://holdfast.example.com', 'test/faults'],
+  [
+    'docs/cluster.md',
+    'holdfast serve --host 0.0.0.0 --node-url http://10.0.0.7:4821 --serves projects=/srv/projects',
+    'test/faults',
+  ],
+  ['docs/embed.md', 'npm install holdfast', 'test/e2e/packages.e2e.test.ts'],
+  [
+    'docs/embed.md',
+    'npm install CLONE/build/tarballs/holdfast-0.1.0.tgz CLONE/build/tarballs/holdfast-client-0.1.0.tgz',
+    'test/e2e/packages.e2e.test.ts',
+  ],
+  ['docs/embed.md', 'npm install -D CLONE/build/tarballs/holdfast-testkit-0.1.0.tgz', 'test/e2e/packages.e2e.test.ts'],
+  ['docs/own-store.md', 'npm install -D @holdfast/testkit vitest', 'test/e2e/packages.e2e.test.ts'],
+  ['docs/testing.md', 'npm install -D @holdfast/testkit', 'test/e2e/packages.e2e.test.ts'],
+  [
+    'docs/http-guide.md',
+    'HOLDFAST_TOKEN=choose-a-long-secret-yourself npx holdfast serve',
+    'test/e2e/http-guide.e2e.test.ts',
+  ],
+  ['docs/http.md', 'npx openapi-typescript openapi.json -o holdfast-api.ts', 'test/e2e/generated-client.e2e.test.ts'],
+  ['docs/mcp.md', 'holdfast mcp login tracker', 'test/e2e/cli-mcp.e2e.test.ts'],
+  ['docs/network.md', 'holdfast serve --host 0.0.0.0 --qr', 'test/e2e/cli-tokens.e2e.test.ts'],
+  [
+    'docs/network.md',
+    'holdfast serve --public-url https://holdfast.example.com --trusted-proxy 127.0.0.1',
+    'test/e2e/cli-tokens.e2e.test.ts',
+  ],
+  [
+    'docs/retention.md',
+    "holdfast serve --store 'postgres://holdfast:PASSWORD@db.example/holdfast'",
+    'packages/holdfast/src/store/postgres',
+  ],
+  [
+    'docs/retention.md',
+    "export HOLDFAST_BLOBS='s3://files/holdfast?endpoint=https://minio.example&region=us-east-1'",
+    'packages/holdfast/src/store/postgres',
+  ],
+  ...[
+    'mkdir -p ~/.config/systemd/user ~/.config/holdfast',
+    'cp deploy/holdfast.service ~/.config/systemd/user/',
+    'install -m 600 /dev/null ~/.config/holdfast/environment',
+    'systemctl --user enable --now holdfast',
+    'podman build -f deploy/Containerfile -t holdfast .',
+    'podman run -d --name holdfast -p 127.0.0.1:4820:4820 --env-file holdfast.env -v holdfast-data:/data -v "$PWD:/projects/mine" holdfast',
+  ].map((line) => ['docs/service.md', line, 'test/architecture/deploy.test.ts'] as const),
+  ['docs/telemetry.md', '└─ invoke_agent holdfast         one turn', 'packages/holdfast/src/observe'], // a picture of spans
 ]
 
 const root = resolve(import.meta.dirname, '../..')
 const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })]
 const runnable = (page: string): readonly string[] =>
-  commandsOf(page).filter((line) => !elsewhere.some(([other, pattern]) => other === page && pattern.test(line)))
+  commandsOf(page).filter((line) => !elsewhere.some(([other, exempt]) => other === page && exempt === line))
 
 describe.concurrent('the commands of the documents', () => {
   it('are all run, in their order', () => {
     const known = Object.fromEntries(Object.entries(promises).map(([page, all]) => [page, all.map(({ line }) => line)]))
     const written = pages.map((page) => [page, runnable(page)] as const).filter(([, lines]) => lines.length > 0)
     expect(known).toEqual(Object.fromEntries(written))
+  })
+
+  it('are tried by the test that is named, if not here', () => {
+    const unknown = elsewhere.filter(([page, line]) => !commandsOf(page).includes(line))
+    expect([unknown, elsewhere.filter(([, , triedBy]) => !existsSync(resolve(root, triedBy)))]).toEqual([[], []])
   })
 
   it.each(Object.keys(promises))('%s: do what it says', async (page) => {

@@ -24,7 +24,7 @@ export type Promised = {
 
 export type Ran = { readonly line: string; readonly code: number; readonly out: string; readonly err: string }
 
-/** Returns the commands of the shell blocks of a document, in order, without their comments. */
+/** Returns the lines of the shell blocks of a document that name the program, in order, without their comments. */
 export function commandsOf(path: string): readonly string[] {
   const text = readFileSync(join(root, path), 'utf8')
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, language = '', block = '']) =>
@@ -32,7 +32,7 @@ export function commandsOf(path: string): readonly string[] {
       ? block
           .split('\n')
           .map((line) => line.replace(/\s+#.*$/, '').trim())
-          .filter((line) => /^(?:npx |git diff \| )?holdfast(?: |$)|^alias |^cd /.test(line))
+          .filter((line) => /holdfast|^cd /.test(line))
       : [],
   )
 }

@@ -52,8 +52,8 @@ export interface App {
   readonly early: (() => void)[]
   /** When the person typed last; keys that come too soon after a question appeared do not answer it. */
   lastKeyAt: number
-  /** The question that is shown, and since when. */
-  shownQuestion: { readonly key: string; readonly since: number } | null
+  /** The question that is shown, and from when on keys answer it. */
+  shownQuestion: { readonly key: string; readonly answersFrom: number } | null
   /** Whether the connection to the session is lost, and when it was. */
   lostAt: number | null
   /** Called when the connection is lost. */
@@ -96,7 +96,5 @@ export const keyOf = ({ id, child }: OpenQuestion): string => `${child?.id ?? ''
 export const guardMs = 400
 
 /** Returns how long keys do not answer the question yet; 0 if they do. */
-export function guardedMs({ shownQuestion, lastKeyAt }: Pick<App, 'shownQuestion' | 'lastKeyAt'>, now: number): number {
-  if (!shownQuestion || shownQuestion.since - lastKeyAt >= guardMs) return 0
-  return Math.max(0, shownQuestion.since + guardMs - now)
-}
+export const guardedMs = ({ shownQuestion }: Pick<App, 'shownQuestion'>, now: number): number =>
+  Math.max(0, (shownQuestion?.answersFrom ?? 0) - now)

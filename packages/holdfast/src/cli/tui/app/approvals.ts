@@ -6,14 +6,16 @@ import { shownText } from '../term/lines.ts'
 import { wrapText } from '../term/wrap.ts'
 import { createTextView } from '../views/text-view.ts'
 import { setInput, submit } from './actions.ts'
-import { type App, guardedMs, isDriving, keyOf, questionsOf } from './app-state.ts'
+import { type App, guardedMs, guardMs, isDriving, keyOf, questionsOf } from './app-state.ts'
 
 /** Gives the keys to a new question, unless the person is typing. Takes them back when the question is gone. */
 export function focusQuestion(app: App, now: number): void {
   const [asked] = questionsOf(app)
   const key = asked ? keyOf(asked) : null
   if (key !== (app.shownQuestion?.key ?? null)) {
-    app.shownQuestion = key === null ? null : { key, since: now }
+    // Only what was typed before it appeared was meant for something else.
+    const answersFrom = now - app.lastKeyAt < guardMs ? now + guardMs : now
+    app.shownQuestion = key === null ? null : { key, answersFrom }
     if (guardedMs(app, now) > 0) setTimeout(app.redraw, guardedMs(app, now) + 1)
   }
   const { focus } = app

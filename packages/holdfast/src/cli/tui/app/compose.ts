@@ -90,7 +90,7 @@ function inputRows(
   )
   if (app.editor.text === '') rows[0] = [span(mark, styles.accent), span(placeholder(app), styles.dim)]
   if (layout.above + layout.below > 0)
-    rows.push(line(`  … ${layout.above} rows above, ${layout.below} below`, styles.dim))
+    rows.push(line(`  … ${layout.above} lines above, ${layout.below} below`, styles.dim))
   const isHidden = app.focus.type === 'approval'
   return {
     rows: rows.map((row) => cutLine(row, columns)),

@@ -8,9 +8,11 @@ import type { Editor } from './editor.ts'
 export type EditorLayout = {
   readonly rows: readonly StyledLine[]
   readonly caret: CursorPlace
-  /** For each row, the index in the text of its first character. */
+  /** For each row near the caret, shown or not, the index in the text of its first character. */
   readonly starts: readonly number[]
-  /** The rows above and below that do not fit. */
+  /** The index of the first row that is shown. */
+  readonly first: number
+  /** About how many rows are above and below: a line that is far from the caret counts as one. */
   readonly above: number
   readonly below: number
 }
@@ -58,7 +60,14 @@ export function layOutEditor({ text, caret }: Editor, width: number, height: num
     place = { row: rows.length, column: 0 }
   }
   push(index)
-  return cropped({ rows: rows.map((one) => line(one)), caret: place, starts, above: 0, below: 0 }, height)
+  const near = { rows: rows.map((one) => line(one)), caret: place, starts }
+  return cropped(near, height, { above: countLines(text.slice(0, from)), below: countLines(text.slice(until)) })
+}
+
+function countLines(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
+  return count
 }
 
 /** Escapes a grapheme. A joiner at its end stays if the next character needs it. */
@@ -68,16 +77,20 @@ function shownGrapheme(grapheme: string, next: string): string {
   return shown.endsWith(after) ? shown.slice(0, shown.length - after.length) : escapeHidden(grapheme)
 }
 
-function cropped({ rows, caret, starts }: EditorLayout, height: number): EditorLayout {
+function cropped(
+  { rows, caret, starts }: Pick<EditorLayout, 'rows' | 'caret' | 'starts'>,
+  height: number,
+  far: Pick<EditorLayout, 'above' | 'below'>,
+): EditorLayout {
   const top = Math.max(0, Math.min(caret.row - height + 1, rows.length - height))
   const first = rows.length <= height ? 0 : Math.max(top, Math.min(caret.row, rows.length - height))
   const shown = rows.slice(first, first + height)
   return {
     rows: shown,
-    starts: starts.slice(first, first + height),
+    ...{ starts, first },
     caret: { ...caret, row: caret.row - first },
-    above: first,
-    below: rows.length - first - shown.length,
+    above: far.above + first,
+    below: far.below + rows.length - first - shown.length,
   }
 }
 
@@ -102,7 +115,7 @@ const nearestEnd = (text: string, caret: number, height: number): number => {
 
 /** Returns the caret one row up or down; null at the first or last row. */
 export function moveByRow(editor: Editor, layout: EditorLayout, by: 1 | -1, width: number): Editor | null {
-  const target = layout.caret.row + by
+  const target = layout.first + layout.caret.row + by
   const start = layout.starts[target]
   if (start === undefined) return null
   const end = layout.starts[target + 1] ?? editor.text.length

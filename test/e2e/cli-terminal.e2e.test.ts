@@ -72,6 +72,27 @@ it('run asks for approvals at a terminal by one key, in call order, and says how
   expect(await readdir(cli.workdir)).toContain('d.txt')
 })
 
+it('run: t covers the turn, s the session, and a the folder', async () => {
+  using cli = createCli()
+  const write = (name: string) => `write ${name}.txt: text`
+  /** Runs prompts at a terminal. Returns whether it asked, and answers with `key` if so. */
+  const isAsked = async (args: readonly string[], key: string): Promise<boolean> => {
+    using terminal = openTerminal(cli, ['run', ...args])
+    const [end] = await terminal.until(/Approve\? |To go on:/)
+    if (end === 'To go on:') return false
+    terminal.type(key)
+    await terminal.until(/Approved for|Approved once/)
+    await terminal.until(/To go on:/) // a second question would keep it waiting
+    return true
+  }
+  expect(await isAsked([[write('a'), write('b')].join('\n')], 't')).toBe(true)
+  expect(await isAsked(['-c', write('c')], 's')).toBe(true)
+  expect(await isAsked(['-c', write('d')], 'n')).toBe(false)
+  expect(await isAsked([write('e')], 'a')).toBe(true)
+  expect(await isAsked([write('f')], 'n')).toBe(false)
+  expect(await readdir(cli.workdir)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.txt`))
+})
+
 it('run takes no key that was typed before its question as the answer', async () => {
   using cli = createCli()
   using terminal = openTerminal(cli, ['run', 'write a.txt: one'])

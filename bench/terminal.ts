@@ -80,6 +80,18 @@ async function measureKeys(screen: TuiScreen) {
   return { p50: median(delays), p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0, share }
 }
 
+/** Opens the same session in the process of the terminal UI itself: the store, the runtime and the screen are one process. */
+async function measureOwn(folder: string) {
+  const store = `sqlite:${join(folder, 'terminal.db')}`
+  await using screen = openTui({ home: folder, workdir: folder }, ['-r', '--store', store])
+  const opened = await measureOpen(screen)
+  await wait(1000)
+  const resident = residentMb(screen.pid)
+  const before = cpuMs(screen.pid)
+  await wait(idleMs)
+  return { opened, resident, idle: cpuMs(screen.pid) - before }
+}
+
 async function measure(dir: string): Promise<readonly Row[]> {
   const plainHome = join(dir, 'plain')
   const alone = await measureStarts(plainHome, dir)
@@ -100,6 +112,8 @@ async function measure(dir: string): Promise<readonly Row[]> {
   const idle = cpuMs(screen.pid) - before
   const grown = residentMb(screen.pid)
   long.process.kill()
+  await once(long.process, 'exit')
+  const own = await measureOwn(join(dir, 'long'))
   const ms = (value: number) => `${number(value)} ms`
   return [
     row('input, without a server', `${ms(alone.input)}, session ${ms(alone.session)}`, '< 400 ms', alone.input < 400),
@@ -119,6 +133,9 @@ async function measure(dir: string): Promise<readonly Row[]> {
     ),
     row(`processor at ${number(deltasPerSecond)} deltas/s`, `${number(100 * typing.share)} %`, '', null),
     row(`processor, idle for ${idleMs / 1000} s`, ms(idle), '0 ms', idle <= 10),
+    row('own process: open', ms(own.opened), '', null),
+    row('own process: resident', `${number(own.resident)} MB`, '', null),
+    row('own process: idle', ms(own.idle), '', null),
   ]
 }
 

@@ -224,6 +224,7 @@ describe('with a server running', () => {
     const answer = ['tell', '@latest', 'respondToApproval', 'decision=approve']
     const first = await cli.run(answer)
     expect(first.stderr).toMatch(/^Accepted \(seq \d+\)\.\n[\s\S]*Approval \d+ is open\. To answer: holdfast tell/m)
+    expect(first.stderr).toContain('✓ write_file')
     expect(first.stdout).toBe('')
     const second = await cli.run(answer)
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('created f.txt') })

@@ -50,6 +50,8 @@ export interface MarkdownPrinter {
 type Outputs = Pick<CliContext, 'out' | 'err'> & {
   /** Draws answers; absent where they are printed as they are. */
   readonly markdown?: MarkdownPrinter | undefined
+  /** The calls that were requested before the first frame. */
+  readonly calls?: readonly { readonly id: number; readonly tool: string }[] | undefined
 }
 
 export function createRunOutput(isJson: boolean, outputs: Outputs): RunOutput {
@@ -92,8 +94,8 @@ type Kind = 'text' | 'thinking'
 type Fragment = { readonly step: number; readonly part: number; readonly kind: string; readonly text: string }
 
 /** Prints the model's text on standard output, and thinking, calls and notes on standard error. */
-function createTextOutput({ out, err, markdown }: Outputs): RunOutput {
-  const tools = new Map<number, string>()
+function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutput {
+  const tools = new Map<number, string>(calls.map(({ id, tool }) => [id, tool]))
   // Counted in characters: most recorded text was already printed as deltas.
   const shownOfPart = new Map<string, number>()
   const shownOfStep = new Map<string, number>()

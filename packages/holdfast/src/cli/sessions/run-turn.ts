@@ -61,7 +61,7 @@ export async function runTurn(
   if (view.pendingApprovals.length > 0 && options.approvals === 'ask' && !canAsk(options))
     return refuse(openApproval(snapshot.value))
 
-  const output = createRunOutput(isJson, { ...context, markdown: options.markdown })
+  const output = createRunOutput(isJson, { ...context, markdown: options.markdown, calls: view.activeToolCalls })
   if (meta.persist !== false) await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
   const commandId = CommandId.parse(randomUUID())
   const isAnswer = command.type === 'respondToApproval'

@@ -164,6 +164,14 @@ describe('run', () => {
     expect(stderr).toContain('→ list_directory {"path":"."}\n✓ list_directory')
   })
 
+  it('has the name new for a prompt in a new session, which takes no session', async () => {
+    await cli.run(['run', 'count to 2'])
+    expect(await cli.run(['new', 'count to 3'])).toMatchObject({ code: 0, stdout: '1, 2, 3.\n' })
+    expect(JSON.parse((await cli.run(['ls', '--json'])).stdout).sessions).toHaveLength(2)
+    expect(await cli.run(['new', 'hi', '-c'])).toMatchObject({ code: 2 })
+    expect(await cli.run(['new'])).toMatchObject({ code: 2, stderr: 'new needs <prompt>: holdfast new <prompt>.\n' })
+  })
+
   it('prints frames as lines of JSON, the result last', async () => {
     const { code, stdout } = await cli.run(['run', '--json'], { input: 'count to 3' })
     expect(code).toBe(0)

@@ -28,7 +28,7 @@ export type Ran = { readonly line: string; readonly code: number; readonly out: 
 export function commandsOf(path: string): readonly string[] {
   const text = readFileSync(join(root, path), 'utf8')
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, language = '', block = '']) =>
-    language === '' || language === 'sh'
+    ['', 'sh', 'bash', 'shell', 'console'].includes(language)
       ? block
           .split('\n')
           .map((line) => line.replace(/\s+#.*$/, '').trim())

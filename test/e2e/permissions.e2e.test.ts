@@ -44,7 +44,7 @@ it('tell names the rule that approve_always has stored', async () => {
   await cli.runProcess(['run', 'list'])
   await cli.runProcess(['tell', '@latest', 'sendPrompt', 'content=run touch $((1 + 1))'])
   const answered = await cli.runProcess(['tell', '@latest', 'respondToApproval', 'decision=approve_always'])
-  expect(answered.stdout).toMatch(/^Accepted .*\nStored a rule for this folder: allow shell touch \$\(\(1 \+ 1\)\)\. /)
+  expect(answered.stderr).toMatch(/^Accepted .*\nStored a rule for this folder: allow shell touch \$\(\(1 \+ 1\)\)\. /m)
 })
 
 it('warns of a rule for a tool that there is not', async () => {

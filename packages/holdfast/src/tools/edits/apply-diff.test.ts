@@ -59,6 +59,26 @@ const applied: readonly (readonly [string, string, string, string])[] = [
   ['a file whose end it would change, which stays', 'a⏎b⏎', '@@⏎ a⏎-b⏎+B⏎\\ No newline at end of file', 'a⏎B⏎'],
   ['lines behind a last line without a line feed', 'a⏎b', '@@⏎ b⏎+c', 'a⏎b⏎c'],
   ['a line of dots that the file has', 'def f():⏎    ...⏎', '@@⏎ def f():⏎-    ...⏎+    pass', 'def f():⏎    pass⏎'],
+  ['a hunk that only one of its lines of context gives a place', 'a⏎x⏎r⏎q⏎x⏎s⏎', '@@⏎ a⏎-x⏎+y⏎ b', 'a⏎y⏎r⏎q⏎x⏎s⏎'],
+  [
+    'a hunk below the line that its header names, with stale context',
+    'f()⏎q⏎x⏎b⏎g()⏎a⏎x⏎r⏎',
+    '@@ g()⏎ a⏎-x⏎+y⏎ b',
+    'f()⏎q⏎x⏎b⏎g()⏎a⏎y⏎r⏎',
+  ],
+  [
+    'a telling line to remove, of whose context nothing is left',
+    'p⏎return total⏎q⏎',
+    '@@⏎ a⏎-return total⏎+return 0⏎ b',
+    'p⏎return 0⏎q⏎',
+  ],
+  ['headers that name one file in two folders', 'a⏎', '--- old/f.txt⏎+++ new/f.txt⏎@@⏎-a⏎+b', 'b⏎'],
+  [
+    'two hunks under headers of the same file',
+    'a⏎b⏎',
+    '--- a/f.txt⏎+++ b/f.txt⏎@@⏎-a⏎+A⏎--- a/f.txt⏎+++ b/f.txt⏎@@⏎-b⏎+B',
+    'A⏎B⏎',
+  ],
   ['changes on both sides of dots', 'a⏎1⏎2⏎b⏎', '@@⏎-a⏎+A⏎ ...⏎-b⏎+B', 'A⏎1⏎2⏎B⏎'],
 ]
 
@@ -109,6 +129,25 @@ const refused: readonly (readonly [string, string, string, object])[] = [
       code: 'no_match',
       message: 'hunk 2 of 2 fits at line 3, where it overlaps hunk 1: write the lines of both as one hunk',
     },
+  ],
+  [
+    'that fits without its last line of context here, and without its first one there',
+    'q⏎x⏎b⏎a⏎x⏎r⏎',
+    '@@⏎ a⏎-x⏎+y⏎ b',
+    { code: 'ambiguous', details: { lines: [2, 5], count: 2 } },
+  ],
+  [
+    'that fits without its first line of context here, and without its last one there',
+    'a⏎x⏎r⏎q⏎x⏎b⏎',
+    '@@⏎ a⏎-x⏎+y⏎ b',
+    { code: 'ambiguous', details: { lines: [2, 5], count: 2 } },
+  ],
+  ['of whose context no line is in the file', 'p⏎}⏎q⏎', '@@⏎ a⏎-}⏎+]⏎ b', { code: 'no_match' }],
+  [
+    'that is also for a file whose name ends like it',
+    'a⏎b⏎',
+    '--- a/f.txt⏎+++ b/f.txt⏎@@⏎-a⏎+A⏎--- a/sub/f.txt⏎+++ b/sub/f.txt⏎@@⏎-b⏎+B',
+    { code: 'other_file', message: 'the diff is for sub/f.txt, not for f.txt. Call apply_diff once for each file.' },
   ],
   ['that drops a line to remove to fit', 'a⏎b⏎', '@@⏎-x⏎ a⏎-b⏎+B', { code: 'no_match' }],
 ]

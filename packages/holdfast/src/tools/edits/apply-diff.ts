@@ -2,9 +2,17 @@ import { escapeLine, type Fault, fault, limits, ok, type Result, refuse } from '
 import { changeBlock, createGrowths, type LineChange } from './change-block.ts'
 import { isElision, isOnlyDots } from './elision.ts'
 import { bodyOf, type Lines, splitLines } from './lines.ts'
-import { type BlockFinder, createBlockFinder, type Tier } from './match-lines.ts'
+import { type BlockFinder, type BlockHit, createBlockFinder, type Tier } from './match-lines.ts'
 import { type FileDiff, type Hunk, parseDiff } from './parse-diff.ts'
-import { alreadyApplied, ambiguous, isTelling, noMatch, placesNamedMax, refuseTooLong } from './refusal.ts'
+import {
+  alreadyApplied,
+  ambiguous,
+  isTelling,
+  noMatch,
+  placesNamedMax,
+  refuseTooLong,
+  tellingCharsMin,
+} from './refusal.ts'
 import { type Splice, type SplicedText, spliceAll, wholeLines } from './splice.ts'
 
 /** A patched text. `notes` say which hunks were not found exactly. */
@@ -54,7 +62,10 @@ function refuseTooMuch({ count }: Lines, hunks: readonly Hunk[]): Fault | null {
 function findOtherFile({ names }: FileDiff, path: string): Fault | null {
   const own = path.replace(/^(?:\.\/)+/, '')
   const isOwn = (name: string) => name === own || name.endsWith(`/${own}`) || own.endsWith(`/${name}`)
-  const other = names.find((name) => name !== null && !isOwn(name))
+  // The old and the new name of one file may be in two folders; a second file is never this one, though its name may end like it.
+  const files = new Set(names.flatMap((name, index) => (index % 2 === 1 ? [name ?? names[index - 1]] : [])))
+  const second = [...files].find((name) => files.size > 1 && name !== own)
+  const other = names.find((name) => name !== null && !isOwn(name)) ?? second
   if (other === undefined || other === null) return null
   return fault(
     'other_file',
@@ -163,17 +174,23 @@ function splitAtGaps(changes: readonly LineChange[]): readonly (readonly LineCha
 const oldLines = (changes: readonly LineChange[]): readonly string[] =>
   changes.flatMap(({ type, text }) => (type === 'add' ? [] : [text]))
 
-/** How many lines of context to ignore before and after a hunk, in the order in which it is tried. */
+/** How many lines of context to ignore before and after a hunk, grouped by their number, in the order in which it is tried. */
 const staleContext = [
-  [0, 0],
-  [1, 0],
-  [0, 1],
-  [1, 1],
-  [2, 0],
-  [0, 2],
-  [2, 1],
-  [1, 2],
-  [2, 2],
+  [[0, 0]],
+  [
+    [1, 0],
+    [0, 1],
+  ],
+  [
+    [1, 1],
+    [2, 0],
+    [0, 2],
+  ],
+  [
+    [2, 1],
+    [1, 2],
+  ],
+  [[2, 2]],
 ] as const
 
 function placeChanges(search: Search, changes: readonly LineChange[], section: string): Result<PlacedHunk> {
@@ -183,27 +200,49 @@ function placeChanges(search: Search, changes: readonly LineChange[], section: s
     return refuse(
       fault('no_context', `${name} only adds lines: include unchanged lines around them, so that it has a place`),
     )
-  for (const [before, after] of staleContext) {
-    const kept = withoutContext(changes, before, after)
-    if (kept === null) continue
-    const old = oldLines(kept)
-    const found = finder.find(old, from)
-    const { tier, count, hits } = found.count > 1 ? finder.find(old, below(lines, from, section)) : found
-    const places = hits.slice(0, placesNamedMax).map(({ line }) => line + 1)
+  for (const ends of staleContext) {
+    const variants = ends.map((end) => withoutContext(changes, ...end)).filter((kept) => kept !== null)
+    const found = findFits(finder, variants, from)
+    const { fits, count } = found.count > 1 ? findFits(finder, variants, below(lines, from, section)) : found
+    const places = fits.slice(0, placesNamedMax).map(({ line }) => line + 1)
     if (count > 1) return refuse(ambiguous(name, places, count))
-    const [hit] = hits
-    if (hit === undefined) continue
-    const chars = search.chars + createGrowths(kept).at(hit)
-    const tooLong = refuseTooLong(chars)
-    if (tooLong !== null) return refuse(tooLong)
-    const parts = changeBlock(lines, hit, kept, tier)
-    if (parts) return ok({ parts, notes: notesOf(name, tier, before + after), end: hit.line + old.length, chars })
+    for (const { kept, hit, tier } of fits) {
+      const chars = search.chars + createGrowths(kept).at(hit)
+      const tooLong = refuseTooLong(chars)
+      if (tooLong !== null) return refuse(tooLong)
+      const parts = changeBlock(lines, hit, kept, tier)
+      const end = hit.line + oldLines(kept).length
+      if (parts) return ok({ parts, notes: notesOf(name, tier, changes.length - kept.length), end, chars })
+    }
   }
   const [earlier] = finder.find(block).hits
   if (previous && earlier && earlier.line < from) return refuse(wrongOrder(name, earlier.line, block.length, previous))
   const next = newLines(changes)
   const isDone = isTelling(next.join('\n'), block.join('\n')) && finder.find(next, from).count > 0
   return refuse(isDone ? alreadyApplied(name) : noMatch(lines, name, block))
+}
+
+/** A place of a hunk without some of its context. `line` is the first line that it changes. */
+type Fit = { readonly kept: readonly LineChange[]; readonly hit: BlockHit; readonly tier: Tier; readonly line: number }
+
+/**
+ * Finds where a hunk fits without as many lines of context. Each variant leaves out others of them: if they name different
+ * lines to change, none is better than the other. `count` is how many lines they name.
+ */
+function findFits(finder: BlockFinder, variants: readonly (readonly LineChange[])[], from: number) {
+  const fits = new Map<number, Fit>()
+  let most = 0
+  for (const kept of variants) {
+    const { tier, count, hits } = finder.find(oldLines(kept), from)
+    const offset = kept.findIndex(({ type }) => type !== 'keep')
+    most = Math.max(most, count)
+    for (const hit of hits)
+      if (!fits.has(hit.line + offset)) fits.set(hit.line + offset, { kept, hit, tier, line: hit.line + offset })
+  }
+  return {
+    fits: [...fits.values()].sort((one, other) => one.line - other.line),
+    count: Math.max(most, fits.size), // the finder may count more than it lists
+  }
 }
 
 /** Refuses a hunk whose lines are only above the end of the hunk before it. */
@@ -219,12 +258,18 @@ function wrongOrder(name: string, line: number, count: number, previous: NonNull
 const newLines = (changes: readonly LineChange[]): readonly string[] =>
   changes.flatMap(({ type, text }) => (type === 'remove' ? [] : [text]))
 
-/** Leaves out context at the ends of a hunk; null if there is not so much, or no line with text would be left. */
+/**
+ * Leaves out context at the ends of a hunk. Returns null if there is not so much, or if what is left does not tell a place: it
+ * must keep a line of context with text, or remove more than a bracket or a word.
+ */
 function withoutContext(changes: readonly LineChange[], before: number, after: number): readonly LineChange[] | null {
   const kept = changes.slice(before, changes.length - after)
   const left = [...changes.slice(0, before), ...changes.slice(changes.length - after)]
   if (left.some(({ type }) => type !== 'keep')) return null
-  return oldLines(kept).some((line) => line.trim() !== '') ? kept : null
+  const hasText = (wanted: LineChange['type']) => kept.some(({ type, text }) => type === wanted && text.trim() !== '')
+  if (left.length === 0) return hasText('keep') || hasText('remove') ? kept : null
+  const removed = kept.filter(({ type }) => type === 'remove').reduce((sum, { text }) => sum + text.trim().length, 0)
+  return hasText('keep') || removed >= tellingCharsMin ? kept : null
 }
 
 /** Returns the line that the hunk header names, if it names exactly one; else where the search began. */

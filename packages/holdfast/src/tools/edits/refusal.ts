@@ -58,7 +58,8 @@ export function noMatch(lines: Lines, what: string, block: readonly string[], hi
 export const alreadyApplied = (what: string): Fault =>
   fault('already_applied', `${what} seems to be done already: the new text is there, and the old text is not`)
 
-const tellingCharsMin = 10
+/** The shortest text that is hardly anywhere by chance. */
+export const tellingCharsMin = 10
 
 /**
  * Whether it means that an edit is done if its new text is there. A short word is there anyway, and so is what the old text

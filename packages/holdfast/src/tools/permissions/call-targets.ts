@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
 import type { RuledCall } from '@holdfast/core/ports'
 import { limits, type Permission } from '@holdfast/protocol'
+import { foldName } from '../../system/files/fold-name.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
 import { ownTurn } from '../../system/own-turn.ts'
 import { fitsText } from './commands/text-pattern.ts'
@@ -119,12 +120,21 @@ async function hasSome(texts: readonly string[], test: (text: string) => boolean
   return false
 }
 
-/** Returns the tests of a pattern for paths: that of rules which allow, and that of rules which forbid. */
+/**
+ * Returns the tests of a pattern for paths: that of rules which allow, and that of rules which forbid. Only the latter also
+ * matches other spellings that a file system may take for the same name.
+ */
 export async function testsOf(pattern: string, workdir: string) {
   const { default: picomatch } = await import('picomatch')
   const glob = pattern.startsWith('/') ? relative(workdir, pattern) || '.' : pattern.replace(/^(\.\/)+/, '')
-  const matcher = picomatch(glob, { dot: true, nonegate: true })
+  const folded = foldName(glob)
+  const options = { dot: true, nonegate: true }
+  const [matcher, foldedMatcher] = [picomatch(glob, options), picomatch(folded, options)]
   const isPath = (path: string): boolean => matcher(path) // it takes more arguments, which `every` would give
-  // A star of an older rule also matches `/`.
-  return { isPath, isForbidden: (path: string): boolean => isPath(path) || fitsText(glob, path) }
+  const isFolded = (path: string): boolean => foldedMatcher(path) || fitsText(folded, path)
+  return {
+    isPath,
+    // A star of an older rule also matches `/`.
+    isForbidden: (path: string): boolean => isPath(path) || fitsText(glob, path) || isFolded(foldName(path)),
+  }
 }

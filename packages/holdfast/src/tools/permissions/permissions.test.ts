@@ -53,6 +53,27 @@ describe("the user's rules", () => {
     expect(await confinement.wrap(['cat', '.env'], wanted)).toMatchObject({ ok: false })
   })
 
+  it('forbid a path in every spelling that a file system may take for it, and allow it only as it is written', async () => {
+    await addAll(rule('deny', '*', '.env'), rule('deny', '*', 'Secrets/**'), rule('ask', 'write_file', 'caf\u00e9/*'))
+    await addAll(rule('allow', 'read_file', 'docs/*'))
+    for (const path of ['.env', '.ENV', '.Env', '.e\u200bnv', 'secrets/key', 'SECRETS/a/b'])
+      expect(await open().judge(reading(path), []), path).toMatchObject({ verdict: 'deny' })
+    expect(await open().judge(reading('cafe\u0301/menu', 'write_file'), [])).toMatchObject({ verdict: 'ask' })
+    expect(await open().judge(shell('cat .ENV'), [])).toMatchObject({ verdict: 'ask' })
+    expect(await open().judge(reading('docs/a'), [])).toMatchObject({ verdict: 'allow' })
+    expect(await open().judge(reading('DOCS/a'), [])).toBeNull()
+    const denied = orThrow(await open().deniedTest('grep', { workdir }))
+    expect(['.ENV', 'secrets/key', 'docs/a'].map((path) => denied?.(path))).toEqual([true, true, false])
+  })
+
+  it('about a whole folder deny no command, and ask about one that names it', async () => {
+    await addAll(rule('deny', '*', 'secrets/**'), rule('deny', '*', 'keys/*.pem'), rule('deny', '*', '/usr/share/*'))
+    expect(await open().judge(shell('ls -la'), [])).toBeNull()
+    expect(await open().judge(shell('cat other.pem'), [])).toBeNull()
+    for (const command of ['cat secrets/key', 'cat keys/a.pem', 'ls /usr/share/x'])
+      expect(await open().judge(shell(command), []), command).toMatchObject({ verdict: 'ask' })
+  })
+
   it('about skills and tools of servers are not about paths', async () => {
     await addAll(rule('deny', 'skill', 'release'), rule('deny', 'mcp__files__read', 'release'))
     await addAll(rule('allow', 'shell', 'git log **'))

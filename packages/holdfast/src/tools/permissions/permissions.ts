@@ -129,6 +129,9 @@ const networkTool = 'network'
 
 const isOfCommands = (tool: string): boolean => tool === 'shell' || tool === networkTool
 
+/** False for `secrets/**` of a rule for all tools. Without its folder, as programs are compared, it would be any command. */
+const canBeCommand = ({ tool, pattern = '' }: Rule): boolean => tool !== '*' || !/^[^*\s]+\/\S*\*\S*$/.test(pattern)
+
 async function judgeCall(
   rules: readonly Rule[],
   call: RuledCall,
@@ -145,7 +148,7 @@ async function judgeCall(
   if (withPattern.length > 0)
     judged.push(
       isOfCommands(call.tool) && typeof command === 'string'
-        ? await judgeShell(withPattern, command, call.workdir, searchPath)
+        ? await judgeShell(withPattern.filter(canBeCommand), command, call.workdir, searchPath)
         : await judgeTargets(withPattern, call),
     )
   for (const verdict of ['deny', 'ask', 'allow'] as const) {

@@ -7,7 +7,7 @@ import { deleteFileTool } from '../delete-file.ts'
 import { editFileTool } from '../edit-file.ts'
 import { moveFileTool } from '../move-file.ts'
 import { writeFileTool } from '../write-file.ts'
-import { withBoundaries } from './bounded-files.ts'
+import { refuseAlias, withBoundaries } from './bounded-files.ts'
 
 const content = BlobHash.parse('a'.repeat(64))
 const text = 'one\ntwo\nthree\n'
@@ -43,6 +43,28 @@ describe('a file with an edit boundary', () => {
     expect(await readFile(join(context.workdir, 'f'), 'utf8')).toBe(text)
     const inside = { path: 'f', old_text: 'two', new_text: '2' }
     expect(await withBoundaries(editFileTool).prepare(inside, context, notAborted)).toMatchObject({ type: 'ready' })
+  })
+
+  it('is not deleted or moved by another name of the same file', async () => {
+    const context = await openBounded()
+    await link(join(context.workdir, 'f'), join(context.workdir, 'alias'))
+    const denied = { type: 'unusable', denied: 'outside_boundary', message: expect.stringContaining('another name') }
+    expect(await deleteFileTool.prepare({ path: 'alias' }, context, notAborted)).toMatchObject(denied)
+    const moved = { path: 'alias', new_path: 'other' }
+    expect(await moveFileTool.prepare(moved, context, notAborted)).toMatchObject(denied)
+  })
+
+  it.each([
+    ['case', 'f', 'F'],
+    ['composition', 'caf\u00e9', 'cafe\u0301'],
+  ])('is not changed by another spelling, where the file system folds %s', async (_, path, spelling) => {
+    const { workdir } = await openBounded()
+    await writeFile(join(workdir, path), text)
+    const boundaries = [{ path, start: 1, end: 1, content }]
+    // What `resolvePath` gives there: the name as it was spelled, which leads to the same file. It has no second hard link.
+    const other = { root: workdir, absolute: join(workdir, path), shown: spelling, missing: [], links: [] }
+    expect(await refuseAlias(workdir, boundaries, other)).toMatchObject({ fault: { code: 'outside_boundary' } })
+    expect(await refuseAlias(workdir, boundaries, { ...other, shown: path })).toMatchObject({ ok: true })
   })
 
   it('leaves bad paths of other calls to the tools, which refuse them', async () => {

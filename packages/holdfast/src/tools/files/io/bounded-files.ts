@@ -58,8 +58,8 @@ export async function checkBoundary(
 }
 
 /**
- * Refuses to write a file that is, under another name, one with a boundary. Both names have the same bytes, and the lines
- * of this one are not counted.
+ * Refuses to change a file that is, under another name, one with a boundary: a hard link, or another spelling on a file system
+ * that folds names. Both names have the same bytes, and the lines of this one are not counted.
  */
 export async function refuseAlias(
   workdir: string,
@@ -67,11 +67,11 @@ export async function refuseAlias(
   { absolute, shown, missing }: WorkspacePath,
 ): Promise<Result<void>> {
   const stats = missing.length > 0 ? null : await lstat(absolute).catch(() => null)
-  if (stats === null || !stats.isFile() || stats.nlink < 2) return ok(undefined)
+  if (stats === null || !stats.isFile()) return ok(undefined)
   for (const { path } of boundaries ?? []) {
     const bounded = path === shown ? null : await lstat(join(workdir, path)).catch(() => null)
     if (bounded?.ino !== stats.ino || bounded.dev !== stats.dev) continue
-    const message = `${escapeLine(shown)} is another name (a hard link) of ${escapeLine(path)}, which has an edit boundary. Edit it by that name.`
+    const message = `${escapeLine(shown)} is another name of ${escapeLine(path)}, which has an edit boundary. Use that name.`
     return refuse(fault('outside_boundary', message, { path: shown }))
   }
   return ok(undefined)

@@ -1,12 +1,9 @@
 import { join } from 'node:path'
 import type { OwnPath } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { foldName } from '../../../system/files/fold-name.ts'
 import { isOwn } from '../../../system/files/own-paths.ts'
 import { outsideWorkdir, type WorkspacePath } from '../../../system/files/resolve-path.ts'
-
-// Some file systems fold case, compose characters and skip what cannot be seen when they compare names.
-const unseen = /\p{Default_Ignorable_Code_Point}/gu
-const folded = (name: string) => name.replace(unseen, '').normalize('NFKC').toLowerCase()
 
 /** Directories in which files decide what other programs run. */
 const guardedDirectories = new Set([
@@ -38,7 +35,7 @@ const guardedFiles = new Set([
 
 /** Returns why a change of this file is asked about each time; null if it is not. */
 export function findGuard(shown: string): string | null {
-  const names = shown.split('/').map(folded)
+  const names = shown.split('/').map(foldName)
   const directory = names.find((name) => guardedDirectories.has(name))
   const isWorkflow = names.some((name, index) => name === '.github' && names[index + 1] === 'workflows')
   const isGuarded = directory !== undefined || isWorkflow || guardedFiles.has(names.at(-1) ?? '')
@@ -63,7 +60,7 @@ const readableFolders = new Set(['skills', 'context'])
 export async function refuseOwnReading(path: WorkspacePath, ownPaths?: readonly OwnPath[]): Promise<Result<void>> {
   const own = await refuseOwn(path, ownPaths)
   if (!own.ok) return own
-  const names = path.shown.split('/').map(folded)
+  const names = path.shown.split('/').map(foldName)
   const at = names.indexOf('.holdfast')
   if (at < 0 || readableFolders.has(names[at + 1] ?? '')) return ok(undefined)
   const message = `${escapeLine(path.shown)} belongs to Holdfast itself and is not read. Of .holdfast only skills and context are.`
@@ -72,7 +69,7 @@ export async function refuseOwnReading(path: WorkspacePath, ownPaths?: readonly 
 
 /** Returns whether a path of the workdir is in a `.holdfast` folder, however a file system may spell that. */
 export const isInHoldfastFolder = (shown: string): boolean =>
-  shown.split('/').some((name) => folded(name) === '.holdfast')
+  shown.split('/').some((name) => foldName(name) === '.holdfast')
 
 /** Refuses to change `.holdfast`: it holds hooks and permissions. */
 export function refuseOwnFolder({ shown }: WorkspacePath): Result<void> {

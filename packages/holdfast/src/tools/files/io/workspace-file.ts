@@ -31,10 +31,10 @@ export async function findWritable({ workdir, ownPaths, boundaries }: Place, pat
   if (!ownFolder.ok) return ownFolder
   const found = await statFile(resolved.value)
   if (!found.ok) return found
-  const alias = await refuseAlias(workdir, boundaries, resolved.value)
-  if (!alias.ok) return alias
   const linked = await refuseLinked(workdir, boundaries, resolved.value)
   if (!linked.ok) return linked
+  const alias = await refuseAlias(workdir, boundaries, resolved.value)
+  if (!alias.ok) return alias
   const moved = await refuseMoved(workdir, boundaries, resolved.value)
   if (!moved.ok) return moved
   const stats = found.value
@@ -89,6 +89,8 @@ export async function findName({ workdir, ownPaths, boundaries }: Place, path: s
   if (!bounded.ok) return bounded
   const linked = await refuseLinked(workdir, boundaries, resolved.value)
   if (!linked.ok) return linked
+  const alias = await refuseAlias(workdir, boundaries, resolved.value)
+  if (!alias.ok) return alias
   const moved = await refuseMoved(workdir, boundaries, resolved.value)
   return moved.ok ? resolved : moved
 }

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -25,11 +27,14 @@ beforeEach(() => {
 afterEach(() => rmSync(workdir, { recursive: true, force: true }))
 
 const openSession = async () => {
-  const environment = { HOLDFAST_HOME: join(workdir, '.home'), DEMO_PACE: '0' }
+  const environment = { HOLDFAST_HOME: join(workdir, '.home'), DEMO_PACE: '0', PATH: process.env['PATH'] }
   const holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
   const session = await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
   return { holdfast, session }
 }
+
+const callsOf = async (session: Session) =>
+  (await session.messages()).flatMap((message) => (message.kind === 'tool_call' ? [message.call] : []))
 
 describe('the edit boundaries of a session', () => {
   it('are set, read and cleared by any spelling of the path', async () => {
@@ -73,10 +78,14 @@ describe('the edit boundaries of a session', () => {
     const { holdfast, session } = await openSession()
     await session.setBoundary('a.ts', 1, 1)
     const [file, before] = [join(workdir, 'a.ts'), readFileSync(join(workdir, 'a.ts'), 'utf8')]
-    const prompts = ['read a.ts', 'edit a.ts: one => 1', 'edit link.ts: three => 3', 'write a.ts: one']
-    for (const prompt of [...prompts, 'edit .//a.ts/.: one => 1', `edit ${file}: one => 1`]) {
+    writeFileSync(join(workdir, 'b.ts'), 'other\n')
+    const edits = ['edit a.ts: one => 1', 'edit link.ts: three => 3', 'write a.ts: one']
+    const spelled = ['edit .//a.ts/.: one => 1', `edit ${file}: one => 1`]
+    const several = ['edits a.ts: two => 2; three => 3', 'patch a.ts: three => 3']
+    const removing = ['delete a.ts', 'move a.ts => c.ts', 'move b.ts => a.ts']
+    for (const prompt of ['read a.ts', ...edits, ...spelled, ...several, ...removing]) {
       await session.prompt(prompt).text()
-      expect(readFileSync(file, 'utf8')).toBe(before)
+      expect([prompt, readFileSync(file, 'utf8')]).toEqual([prompt, before])
     }
     const outcomes = (await session.messages()).flatMap((message) =>
       message.kind === 'tool_call' ? [[message.call.status, message.call.result?.text.split('\n')[0]]] : [],
@@ -85,7 +94,74 @@ describe('the edit boundaries of a session', () => {
       ['denied', 'outside_boundary: edit outside boundary: it touches line 1 of a.ts, allowed are line 2'],
       ['denied', 'outside_boundary: edit outside boundary: it touches line 3 of a.ts, allowed are line 2'],
       ...Array(3).fill(['denied', expect.stringMatching(/^outside_boundary: edit outside boundary/)]),
+      ['denied', 'outside_boundary: edit outside boundary: it touches line 3 of a.ts, allowed are line 2'],
+      ['denied', 'outside_boundary: edit outside boundary: it touches line 3 of a.ts, allowed are line 2'],
+      ...Array(3).fill([
+        'denied',
+        'outside_boundary: a.ts has an edit boundary, so it may not be deleted, renamed or replaced',
+      ]),
     ])
+    expect(readdirSync(workdir).sort()).toEqual(['.home', 'a.ts', 'b.ts', 'link.ts'])
+    await holdfast.close()
+  })
+
+  it('judge each of several edits by the range that the edits before it left', async () => {
+    const { holdfast, session } = await openSession()
+    const file = join(workdir, 'a.ts')
+    await session.setBoundary('a.ts', 1, 1)
+    const edit = (old_text: string, new_text: string) => ({ old_text, new_text })
+    const send = async (tool: string, args: object) => {
+      await session.prompt('read a.ts').text()
+      await session.prompt(`call ${tool} ${JSON.stringify({ path: 'a.ts', ...args })}`).text()
+      return [(await callsOf(session)).at(-1)?.status, readFileSync(file, 'utf8')]
+    }
+    // The second one is inside only because the first one grew the range.
+    const grown = [edit('two', 'two\n2b\n2c'), edit('2c', 'II')]
+    expect(await send('multi_edit_file', { edits: grown })).toEqual(['complete', 'one\ntwo\n2b\nII\nthree\n'])
+    expect(await session.boundaryFor('a.ts')).toEqual({ start: 1, end: 3 })
+    // The first one shrinks it: line 4, which was in the range, is outside then, and none of them is done.
+    const shrunk = [edit('2b\nII\n', ''), edit('three', '3')]
+    expect(await send('multi_edit_file', { edits: shrunk })).toEqual(['denied', 'one\ntwo\n2b\nII\nthree\n'])
+    const hunks = '@@\n one\n-two\n+2\n+2a\n@@\n-II\n+ii\n'
+    expect(await send('apply_diff', { diff: hunks })).toEqual(['complete', 'one\n2\n2a\n2b\nii\nthree\n'])
+    expect(await session.boundaryFor('a.ts')).toEqual({ start: 1, end: 4 })
+    const outside = '@@\n-2a\n@@\n ii\n-three\n+3\n'
+    expect(await send('apply_diff', { diff: outside })).toEqual(['denied', 'one\n2\n2a\n2b\nii\nthree\n'])
+    await holdfast.close()
+  })
+
+  it('hold for subagents too, from their start', async () => {
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    await session.prompt('delegate edit a.ts: one => 1').text()
+    expect(readFileSync(join(workdir, 'a.ts'), 'utf8')).toBe('one\ntwo\nthree\n')
+    const [child] = await session.subagents()
+    const started = await holdfast.getSession(child?.id ?? session.id)
+    expect(await started.boundaries()).toEqual([{ path: 'a.ts', start: 1, end: 1 }])
+    const [refused] = await callsOf(started)
+    expect([refused?.status, refused?.result?.text]).toEqual(['denied', expect.stringMatching(/^outside_boundary: /)])
+    await session.prompt('delegate edit a.ts: two => 2').text()
+    expect(readFileSync(join(workdir, 'a.ts'), 'utf8')).toBe('one\n2\nthree\n')
+    await holdfast.close()
+  })
+
+  it('fail a commit whose hook changed other lines, and record what was there', async () => {
+    const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: workdir })
+    git('init', '-q', '--template=')
+    for (const setting of ['user.name=Ada', 'user.email=ada@example.org']) git('config', ...setting.split('='))
+    mkdirSync(join(workdir, '.git/hooks'))
+    writeFileSync(join(workdir, '.git/hooks/pre-commit'), '#!/bin/sh\nsed -i s/three/3/ a.ts\n', { mode: 0o755 })
+    git('add', 'a.ts')
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    await session.prompt('git commit Begin').text()
+    const [commit] = await callsOf(session)
+    expect(commit?.status).toBe('error')
+    expect(commit?.result?.text).toContain('edit outside boundary: it touches line 3 of a.ts, allowed are line 2')
+    expect(commit?.files).toMatchObject([{ path: 'a.ts', change: 'modified', outside: true }])
+    const [call] = (await session.messages()).filter(({ kind }) => kind === 'tool_call')
+    await session.restoreFiles({ call: call?.id, paths: ['a.ts'] })
+    expect(readFileSync(join(workdir, 'a.ts'), 'utf8')).toBe('one\ntwo\nthree\n')
     await holdfast.close()
   })
 
@@ -150,9 +226,6 @@ describe('the edit boundaries of a session', () => {
     expect(Buffer.concat(await Array.fromAsync(before)).toString()).toBe('one\n2\n3\n')
     await holdfast.close()
   })
-
-  const callsOf = async (session: Session) =>
-    (await session.messages()).flatMap((message) => (message.kind === 'tool_call' ? [message.call] : []))
 
   it.each([
     ['the file', 'mv d/e.ts d/f.ts; ln -s f.ts d/e.ts', 'd/f.ts'],

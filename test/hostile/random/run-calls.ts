@@ -8,6 +8,7 @@ import { createMemory } from '../../../packages/holdfast/src/context/memory/memo
 import { createTools } from '../../../packages/holdfast/src/tools/tools.ts'
 import { readTree } from '../../../packages/testkit/src/contracts/tool.ts'
 import { type HostileSite, startHostileSite } from '../hostile-site.ts'
+import { boundedPath, boundedRange, findOutsideLines, readBounded } from './bounded-lines.ts'
 import { randomArgs } from './random-call.ts'
 import { boundedText, openRoughWorkdir, type RoughWorkdir } from './rough-workdir.ts'
 
@@ -80,9 +81,15 @@ async function runInWorkdir({ dice, site, place, calls, tally }: Round): Promise
       const ids = tools.background?.running(session).map(({ id }) => id) ?? []
       const args = randomArgs(tool, dice, { beside, host: site.host, ids })
       const context: ToolContext = { workdir, session, openBlob: blobs.open, ...(dice.chance(1, 4) && blobs.bounded) }
+      const bounded = await readBounded(workdir)
       const outcome = await callTool(tool, args, context, blobs, dice.chance(1, 10))
       const shown = `${tool.schema.name} ${JSON.stringify(args).slice(0, 500)}`
       violations.push(...outcome.violations.map((what) => `${shown}: ${what}`))
+      const outside = findOutsideLines(bounded, await readBounded(workdir))
+      // A command may change any line, but it fails then. One in the background is judged when it ends.
+      const isKnown =
+        ids.length > 0 || args['background'] === true || (tool.schema.name === 'shell' && outcome.isBreach)
+      if (outside !== null && context.boundaries && !isKnown) violations.push(`${shown}: ${outside}`)
       tally.called++
       if (outcome.isRefused) tally.refused++
       else tally.worked[tool.schema.name] = (tally.worked[tool.schema.name] ?? 0) + 1
@@ -114,11 +121,16 @@ function createBlobs() {
     yield stored.get(hash) ?? Buffer.from(boundedText)
   }
   const content = createHash('sha256').update(boundedText).digest('hex') as BlobHash
-  const bounded = { boundaries: [{ path: 'bounded.txt', start: 1, end: 2, content }] }
+  const bounded = { boundaries: [{ path: boundedPath, ...boundedRange, content }] }
   return { put, open: async (hash: BlobHash) => read(hash), bounded }
 }
 
-type Outcome = { readonly isRefused: boolean; readonly violations: readonly string[] }
+type Outcome = {
+  readonly isRefused: boolean
+  /** Whether it failed because it changed lines outside a boundary. */
+  readonly isBreach?: boolean
+  readonly violations: readonly string[]
+}
 
 /** Prepares a call and runs it, as after an approval. `isBlind` runs it unprepared: `run` repeats every check. */
 async function callTool(
@@ -162,15 +174,20 @@ async function prepareAndRun(
     async storeOutput(output) {
       const kept: Uint8Array[] = []
       for await (const piece of output) kept.push(piece)
-      return { text: Buffer.concat(kept).toString('utf8').slice(0, 1000) }
+      const text = Buffer.concat(kept).toString('utf8')
+      return { text: text.length > 1000 ? `${text.slice(0, 500)}…${text.slice(-500)}` : text }
     },
   }
   const result = await tool.run(prepared.type === 'ready' ? prepared.args : args, context, run)
-  return { isRefused: result.type === 'failed', violations: checkResult(tool, result) }
+  const isBreach = result.output.text.includes('[outside_boundary: ')
+  return { isRefused: result.type === 'failed', isBreach, violations: checkResult(tool, result) }
 }
 
 /** A refusal begins with the code of a fault, unless the verdict carries it; a breach of a boundary follows the output. */
 const coded = new RegExp(`(?:^|\\n\\[)(?:${Object.keys(faultStatus).join('|')}): .`, 's')
+
+/** A command fails in its own words, and the result says how it ended. */
+const ended = /(?:^|\n)(?:exit code \d+|killed, with its whole process group|timed out after \d+ s|aborted)(?:\n|$)/
 
 const checkUnusable = ({ message, denied }: Extract<Prepared, { type: 'unusable' }>): readonly string[] =>
   denied === undefined ? (coded.test(message) ? [] : [`it refused without a code: ${message}`]) : []
@@ -178,7 +195,7 @@ const checkUnusable = ({ message, denied }: Extract<Prepared, { type: 'unusable'
 function checkResult({ schema }: Tool, { type, output }: ToolResult): readonly string[] {
   const inlineMax = limits.toolOutputInlineBytesMax * 4 // read_file and others bound their own text
   if (output.text.length > inlineMax) return [`its result has ${output.text.length} characters`]
-  if (type === 'ok' || schema.name === 'shell') return [] // a command fails in its own words
+  if (type === 'ok' || (schema.name === 'shell' && ended.test(output.text))) return []
   return coded.test(output.text) ? [] : [`it failed without a code: ${output.text.slice(0, 300)}`]
 }
 

@@ -70,20 +70,62 @@ async function openBounded() {
 }
 
 const names = [bounded, 'd/f.txt', 'g/e.txt', 'g/f.txt']
-const path = fc.constantFrom(...names)
+const path = fc.constantFrom(bounded, bounded, ...names)
+const anyLine = fc.oneof(fc.nat(9), fc.integer({ min: first, max: last }))
+const added = fc.constantFrom('', 'x\n', 'x\ny\n', 'line 4\n')
+
+/** A hunk that replaces a line. The lines around it are given as they were at the beginning: they may be stale. */
+function hunkOf(line: number, text: string): string {
+  const context = (at: number) => (lines[at] === undefined ? '' : ` ${lines[at]}`)
+  return `@@\n${context(line - 1)}-${lines[line]}${text.replaceAll(/^(?=.)/gm, '+')}${context(line + 1)}`
+}
+
 const step = fc.oneof(
   fc.record({
     type: fc.constant('swap'),
     kind: fc.constantFrom<Swap>('file', 'folder'),
     by: fc.constantFrom('person', 'shell'),
   }),
-  fc.record({ type: fc.constant('edit'), path, line: fc.nat(9), added: fc.constantFrom('', 'x\n', 'x\ny\n') }),
-  fc.record({ type: fc.constant('write'), path, line: fc.nat(9) }),
+  fc.record({ type: fc.constant('edit'), path, line: anyLine, added }),
+  fc.record({
+    type: fc.constant('edits'),
+    path,
+    lines: fc.array(fc.tuple(anyLine, added), { minLength: 1, maxLength: 4 }),
+  }),
+  fc.record({
+    type: fc.constant('patch'),
+    path,
+    hunks: fc.array(fc.tuple(anyLine, added), { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({ type: fc.constant('write'), path, line: anyLine }),
   fc.record({ type: fc.constant('remove'), path, tool: fc.constantFrom('delete_file', 'move_file') }),
 )
 
+/** Every kind of edit changes something at least once, so that the others are worth something. */
+const inside: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[] = [
+  { type: 'edit', path: bounded, line: 4, added: 'x\n' },
+  {
+    type: 'edits',
+    path: bounded,
+    lines: [
+      [3, 'x\ny\n'],
+      [4, ''],
+    ],
+  },
+  {
+    type: 'patch',
+    path: bounded,
+    hunks: [
+      [3, 'x\n'],
+      [5, 'x\ny\n'],
+    ],
+  },
+  { type: 'write', path: bounded, line: 5 },
+]
+
 describe('a file with an edit boundary that is renamed and reached through links', () => {
   it('keeps every line outside byte for byte, and is not edited while a link leads to it', async () => {
+    const changed = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
         const { call, swap, wasReplaced, exists, content } = await openBounded()
@@ -94,18 +136,26 @@ describe('a file with an edit boundary that is renamed and reached through links
             continue // it is about other names of this file, not about new files
           else if (one.type === 'edit')
             await call('edit_file', { path: one.path, old_text: lines[one.line], new_text: one.added })
-          else if (one.type === 'write') {
+          else if (one.type === 'edits') {
+            const edits = one.lines.map(([line, text]) => ({ old_text: lines[line], new_text: text }))
+            await call('multi_edit_file', { path: one.path, edits })
+          } else if (one.type === 'patch') {
+            const diff = one.hunks.map(([line, text]) => hunkOf(line, text)).join('')
+            await call('apply_diff', { path: one.path, diff })
+          } else if (one.type === 'write') {
             const text = before.replace(lines[one.line] ?? '', 'written\n')
             await call('write_file', { path: one.path, content: text })
           } else
             await call(one.tool, one.tool === 'move_file' ? { path: one.path, new_path: 'away' } : { path: one.path })
           const after = await content()
+          if (after !== before) changed.add(one.type)
           expect(after.startsWith(lines.slice(0, first).join(''))).toBe(true)
           expect(after.endsWith(lines.slice(last + 1).join(''))).toBe(true)
           if (wasReplaced()) expect(after).toBe(before)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 60, examples: inside.map((one) => [[one]]) },
     )
+    for (const type of ['edit', 'edits', 'patch', 'write']) expect([...changed]).toContain(type)
   })
 })

@@ -365,6 +365,24 @@ describe('the edit boundaries of a session', () => {
   })
 })
 
+it('puts back all that a command in the background did to bounded files, though it was found at two times', async () => {
+  writeFileSync(join(workdir, 'b.ts'), 'one\ntwo\nthree\n')
+  const { holdfast, session } = await openSession()
+  for (const path of ['a.ts', 'b.ts']) await session.setBoundary(path, 1, 1)
+  const command = 'sed -i s/one/1/ a.ts; echo ready; until [ -e go ]; do sleep 0.05; done; sed -i s/three/3/ b.ts'
+  await session.prompt(`run in background ${command}`).text()
+  await expect.poll(async () => (await session.backgroundShells())[0]?.tail, { timeout: 15_000 }).toContain('ready')
+  await session.prompt('list').text()
+  writeFileSync(join(workdir, 'go'), '')
+  const outside = async () => (await callsOf(session)).flatMap(({ files = [] }) => files.map(({ path }) => path))
+  await expect.poll(outside, { timeout: 15_000 }).toEqual(['a.ts', 'b.ts'])
+  const [call] = (await session.messages()).filter(({ kind }) => kind === 'tool_call')
+  expect((await session.diffChanges({ call: call?.id })).map(({ path }) => path)).toEqual(['a.ts', 'b.ts'])
+  await session.restoreFiles({ call: call?.id })
+  for (const path of ['a.ts', 'b.ts']) expect(readFileSync(join(workdir, path), 'utf8')).toBe('one\ntwo\nthree\n')
+  await holdfast.close()
+})
+
 async function stopShell(session: Session): Promise<void> {
   const [shell] = await session.backgroundShells()
   await session.stopBackgroundShell(shell?.id ?? '')

@@ -9,7 +9,10 @@ export const boundedPath = 'bounded.txt'
 export const boundedRange: LineRange = { start: 1, end: 2 }
 
 /** What is at the path of the boundary: a text with one character for each byte, nothing, or something else. */
-export type BoundedState = { readonly type: 'text'; readonly text: string } | { readonly type: 'absent' | 'other' }
+export type BoundedState =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'absent' }
+  | { readonly type: 'other' }
 
 export async function readBounded(workdir: string): Promise<BoundedState> {
   const path = join(workdir, boundedPath)

@@ -22,6 +22,7 @@ import type {
 } from '@holdfast/protocol'
 import type { ToolSubagents } from './guidance.ts'
 import type { ToolSchema } from './provider.ts'
+import type { LeftState } from './workspace-files.ts'
 
 /** The arguments of a call, as the model sent them. */
 export type ToolArgs = { readonly [key: string]: unknown }
@@ -150,7 +151,10 @@ export type ToolRun = {
 export type LookLater = (context: ToolContext, run: LaterRun) => Promise<FoundLater>
 
 /** What a look at files after the end of a call can use. */
-export type LaterRun = Pick<ToolRun, 'signal' | 'blobs'>
+export type LaterRun = Pick<ToolRun, 'signal' | 'blobs'> & {
+  /** Reads what the session left at each path that it changed since the call; null where that is not known. */
+  readonly left?: (() => Promise<ReadonlyMap<string, LeftState | null>>) | undefined
+}
 
 /** What work did to files after its call was settled. */
 export type FoundLater = {

@@ -20,7 +20,7 @@ import { createGitDiff } from './git/diff.ts'
 import { createGitLog } from './git/log.ts'
 import { createGitStage } from './git/stage.ts'
 import { createGitStatus } from './git/status.ts'
-import { withTouchedFiles } from './git/touched-by-command.ts'
+import { createTouchedFiles } from './git/touched-by-command.ts'
 import type { McpServers } from './mcp/mcp-servers.ts'
 import { describeToolsTool } from './notes/describe-tools.ts'
 import { createMemoryWrite, type WritableMemory } from './notes/memory-write.ts'
@@ -88,6 +88,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
   const { sandboxNetwork: network = false, commandRules, readRules } = deps
   const confinement = createConfinement({ sandbox, tmp, network, ...commandRules })
   const shellDeps = { environment, keyNames, passed: shellEnvironment, after, directory: shellDirectory }
+  const gitDeps = { environment, keyNames, ownPaths }
   const builtIn: readonly Tool[] = [
     ...fileTools.map((tool) => withBoundaries(withOwnPaths(tool, ownPaths))),
     createFind({ environment, ownPaths, readRules }),
@@ -98,9 +99,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames, readRules }),
     withBoundedFiles(createGitCommit({ environment, keyNames, records, sandbox: sandbox.state })),
-    withTouchedFiles(createShell({ ...shellDeps, background, confinement }), {
-      ...{ environment, keyNames, ownPaths },
-    }),
+    createShell({ ...shellDeps, background, confinement, touched: createTouchedFiles(gitDeps) }),
     createShellOutput({ background, after }),
     createShellStop(background),
     createMemoryWrite(memory),

@@ -73,6 +73,8 @@ export const TouchedFile = z.object({
   at: Instant,
   /** The call that did it; null if a shell command of a slash command did. */
   callId: CallId.nullable(),
+  /** Set if it was found at the end of a command in the background: the command did it, or others did while it ran. */
+  during: z.literal(true).optional(),
   /** The subagent that did it; absent if the session itself did. */
   child: SessionId.optional(),
 })
@@ -104,6 +106,7 @@ export function listTouched(pages: readonly Pick<FileChangePage, 'changes' | 're
 type Step = Pick<StoredFileChange, 'seq' | 'at' | 'path'> & {
   readonly call: CallId | null
   readonly action: TouchedFile['action'] | null
+  readonly during?: true | undefined
   readonly child?: SessionId | undefined
   readonly movedFrom?: string | undefined
   readonly before: BeforeImage | null
@@ -119,9 +122,9 @@ const newer = (one: Numbered, other: Numbered) => other.step.seq - one.step.seq 
 const absent = { type: 'absent' } as const
 
 function stepsOf(stored: StoredFileChange): readonly Step[] {
-  const { seq, at, call, child, path, change, from, replaced = absent, after: hash, mode = null, link } = stored
+  const { seq, at, call, during, child, path, change, from, replaced = absent, after: hash, mode = null, link } = stored
   const before = stored.before ?? (change === 'created' ? absent : null)
-  const one = { seq, at, call, child }
+  const one = { seq, at, call, during, child }
   const linked = link === undefined ? null : { type: 'link' as const, target: link }
   const left = hash === undefined ? linked : { type: 'file' as const, hash, mode }
   if (change !== 'moved') return [{ ...one, path, action: change, before, after: change === 'deleted' ? absent : left }]
@@ -167,8 +170,14 @@ function touchedByMove(steps: readonly Step[], { from, hasLeft }: MovedPath): re
 
 function toTouched(step: Step | undefined, from?: string): readonly TouchedFile[] {
   if (!step?.action) return []
-  const { path, action, at, call: callId, child } = step
-  return [{ path, ...(from !== undefined && { from }), action, at, callId, ...(child !== undefined && { child }) }]
+  const { path, action, at, call: callId, during, child } = step
+  return [
+    {
+      ...{ path, ...(from !== undefined && { from }), action, at, callId },
+      ...(during && { during }),
+      ...(child !== undefined && { child }),
+    },
+  ]
 }
 
 /** What a restore would do. */

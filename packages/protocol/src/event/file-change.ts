@@ -45,6 +45,8 @@ export const FileChange = z.object({
   boundary: KeptBoundary.omit({ path: true }).optional(),
   /** Set if lines outside its edit boundary changed: a command can change any line. */
   outside: z.literal(true).optional(),
+  /** Set if it was found at the end of a command in the background: the command changed it, or others did while it ran. */
+  during: z.literal(true).optional(),
   /** The subagent that changed it; absent if the session itself did. */
   child: SessionId.optional(),
 })

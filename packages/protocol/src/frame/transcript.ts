@@ -179,10 +179,11 @@ const withLater = (files: readonly CallFile[] = [], later: readonly CallFile[]):
   ...later,
 ]
 
-const fileOf = ({ path, change, from, outside }: FileChange): CallFile => ({
+const fileOf = ({ path, change, from, outside, during }: FileChange): CallFile => ({
   ...{ path, change },
   ...(from !== undefined && { from }),
   ...(outside && { outside }),
+  ...(during && { during }),
 })
 
 /** Ends the approval of a call. Its diff stays: what a person approved can be read later. Other previews repeat the arguments. */

@@ -13,7 +13,7 @@ export const CallStatus = z.enum(['waiting', 'running', 'complete', 'error', 'de
 export type CallStatus = z.infer<typeof CallStatus>
 
 /** A file that a call changed, as clients show it. */
-export const CallFile = FileChange.pick({ path: true, change: true, from: true, outside: true })
+export const CallFile = FileChange.pick({ path: true, change: true, from: true, outside: true, during: true })
 export type CallFile = z.infer<typeof CallFile>
 
 /** A tool call, as clients show it. */

@@ -18,6 +18,7 @@ import { openBlob } from '../blobs/read-blob.ts'
 import { storeOutput } from '../blobs/store-output.ts'
 import { storeFile } from '../blobs/store-upload.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
+import { readPathChanges } from '../files/changed-files.ts'
 import { waitForWork } from './aborted-work.ts'
 import { createAsk } from './ask-person.ts'
 import { readArgs, reviewResult } from './call-hooks.ts'
@@ -157,7 +158,11 @@ type LateWork = { readonly call: CallId; readonly look: LookLater; readonly repo
 async function recordLater(deps: EffectDeps, { call, look, report }: LateWork): Promise<void> {
   try {
     const signal = AbortSignal.timeout(limits.stopWaitMs) // nothing else ends the comparison of a large file
-    const { files, notice } = await look(toolContext(deps), { signal, blobs: blobsFor(deps) })
+    const left = async () => {
+      const changes = await readPathChanges(deps.store, deps.session, { after: call, upTo: deps.state().seq })
+      return new Map(changes.map(({ path, after }) => [path, after]))
+    }
+    const { files, notice } = await look(toolContext(deps), { signal, blobs: blobsFor(deps), left })
     if (files.length > 0) await report({ type: 'files.found', call, files, notice })
   } catch (cause) {
     deps.onProblem({ where: `what call ${call} did in the background`, cause })

@@ -128,7 +128,7 @@ async function findRange(
   const { line, seq: head, turn: running } = state
   if (call !== undefined) {
     const found = await findCallChanges(store, id, call)
-    return found.ok ? ok({ after: found.value - 1, upTo: found.value, of: 'call' }) : found
+    return found.ok ? ok({ after: found.value[0] - 1, upTo: Math.max(...found.value), of: 'call' }) : found
   }
   if (turn === undefined) return ok({ after: 0, upTo: head, of: 'session' })
   const isRunning = running.phase !== 'idle' && running.number === turn

@@ -64,7 +64,7 @@ describe('planRestore', () => {
       change(1, absent, file('4'), 'b'),
       change(2, file('2'), file('3')),
     ]
-    expect(planRestore(changes, { only: 1 })).toEqual({
+    expect(planRestore(changes, { only: [1] })).toEqual({
       wanted: [{ path: 'b', expected: file('4'), target: absent }],
       refused: [{ path: 'a', why: 'this session changed it again since' }],
       finished: [],
@@ -89,7 +89,7 @@ describe('a plan to put a move back', () => {
     { ...change(seq, replaced, was, to), movedFrom: from },
   ]
   const plan = (changes: readonly PathChange[], paths?: readonly string[], only?: number) => {
-    const { wanted, refused } = planRestore(changes, { paths, only })
+    const { wanted, refused } = planRestore(changes, { paths, only: only === undefined ? undefined : [only] })
     return [...wanted.map(({ path, target, movedFrom }) => [path, target, movedFrom]), ...refused]
   }
   const whole = [
@@ -182,16 +182,16 @@ describe('a plan to undo one call', () => {
   const wanted = [{ path: 'a', expected: broken, target: old }]
 
   it('has nothing to do once a restore has put the file back', () => {
-    expect(planRestore([byCall, change(8, broken, old)], { only: 5 })).toMatchObject({ wanted: [], refused: [] })
+    expect(planRestore([byCall, change(8, broken, old)], { only: [5] })).toMatchObject({ wanted: [], refused: [] })
   })
 
   it('can be made again after that restore was undone', () => {
     const changes = [byCall, change(8, broken, old), change(9, old, broken)]
-    expect(planRestore(changes, { only: 5 })).toMatchObject({ wanted, refused: [] })
+    expect(planRestore(changes, { only: [5] })).toMatchObject({ wanted, refused: [] })
   })
 
   it('leaves a file alone that others changed in between, even if it is back again', () => {
     const changes = [byCall, change(8, other, old), change(9, old, broken)]
-    expect(planRestore(changes, { only: 5 })).toMatchObject({ wanted: [], refused: [{ path: 'a' }] })
+    expect(planRestore(changes, { only: [5] })).toMatchObject({ wanted: [], refused: [{ path: 'a' }] })
   })
 })

@@ -28,8 +28,8 @@ export type RestorePlan = {
 }
 
 type PlanOptions = {
-  /** Only what this record changed; later changes of the same files are not undone with it. */
-  readonly only?: Seq | undefined
+  /** Only what these records changed; other changes of the same files since the first are not undone with them. */
+  readonly only?: readonly Seq[] | undefined
   /** Only these paths. */
   readonly paths?: readonly string[] | undefined
   /** Whether it undoes a restore, whose files a person has named. */
@@ -42,7 +42,7 @@ type PlanOptions = {
  * put back, or none of them: otherwise the file would be lost. So are a file and what is in a folder of its name.
  */
 export function planRestore(changes: readonly PathChange[], { only, paths, isUndo = false }: PlanOptions): RestorePlan {
-  const undone = only === undefined ? changes : changes.filter(({ seq }) => seq === only)
+  const undone = only === undefined ? changes : changes.filter(({ seq }) => only.includes(seq))
   const linked = [...undone, ...linkNames(undone)]
   const moved = linkMoves(linked)
   const together = linkMoves([...linked, ...linkContents(undone)])
@@ -55,7 +55,7 @@ export function planRestore(changes: readonly PathChange[], { only, paths, isUnd
   const finished: RestoredFile[] = []
   for (const [path, all] of byPath) {
     const [first, last] = [all[0], all.at(-1)]
-    if (!first || !last || (asked && !asked.has(path)) || (only !== undefined && first.seq !== only)) continue
+    if (!first || !last || (asked && !asked.has(path)) || (only !== undefined && !only.includes(first.seq))) continue
     const { before: target } = first
     const done = finishedBy(last, first)
     if (done) {
@@ -126,8 +126,8 @@ function finishedBy({ isOpen, path, before, after, movedFrom }: PathChange, firs
   return { path, before, after: target, ...(movedFrom !== undefined && { movedFrom }) }
 }
 
-function whyNot(all: readonly PathChange[], only: Seq | undefined): string | null {
-  const isLater = only !== undefined && all.some(({ seq }) => seq > only)
+function whyNot(all: readonly PathChange[], only: readonly Seq[] | undefined): string | null {
+  const isLater = only !== undefined && all.some(({ seq }) => !only.includes(seq))
   if (isLater && !isBackAgain(all)) return 'this session changed it again since'
   for (const [index, change] of all.entries()) {
     const earlier = all[index - 1]

@@ -33,7 +33,7 @@ export async function planFor(
   const { line, seq: upTo } = state
   const changesSince = async (after: Seq) =>
     lookAtOpen(deps.files, state.origin?.workdir ?? '', await readPathChanges(store, id, { after, upTo }))
-  const plan = async (after: Seq, only?: Seq): Promise<Result<RestorePlan>> => {
+  const plan = async (after: Seq, only?: readonly Seq[]): Promise<Result<RestorePlan>> => {
     const since = await changesSince(after)
     // What a call of an earlier turn had done when it was aborted happened before this point.
     const changes = only === undefined ? since.filter((change) => !isFromBefore(change, after)) : since
@@ -50,14 +50,14 @@ export async function planFor(
   if (message !== undefined) return message <= upTo ? plan(message - 1) : refuse(noMessage(message))
   if (call !== undefined) {
     const found = await findCallChanges(store, id, call)
-    return found.ok ? plan(found.value - 1, found.value) : found
+    return found.ok ? plan(found.value[0] - 1, found.value) : found
   }
   invariant(undo, 'a restore goes back to one point')
   const undoOf = await findUndone(store, id, upTo, async (seq) =>
     (await changesSince(seq - 1)).some((one) => one.seq === seq),
   )
   if (undoOf === null) return refuse(nothingToUndo)
-  const planned = await plan(undoOf - 1, undoOf)
+  const planned = await plan(undoOf - 1, [undoOf])
   return planned.ok ? ok({ ...planned.value, undoOf }) : planned
 }
 

@@ -72,6 +72,7 @@ function joined(first: FileChange, next: FileChange): FileChange | null {
     ...(mode !== undefined && { mode }),
     ...(link !== undefined && { link }),
     ...((first.outside || next.outside) && { outside: true }),
+    ...((first.during || next.during) && { during: true }),
     ...(child !== undefined && { child }),
   }
 }

@@ -6,7 +6,7 @@ import { type MessageId, orThrow, type SessionHandle } from '@holdfast/protocol'
  */
 export async function noChangesText(handle: Pick<SessionHandle, 'page'>, sentence: string): Promise<string> {
   if (!(await hasRunCommand(handle))) return `${sentence}\n`
-  return 'No changed file is on record. What shell commands change is recorded only in a git repository, and only while they are not in the background.\n'
+  return 'No changed file is on record. What shell commands change is recorded only in a git repository, and of one in the background only once it has ended.\n'
 }
 
 /** Whether the transcript has a shell command. Reads it from its end. */

@@ -201,7 +201,9 @@ function placeChanges(search: Search, changes: readonly LineChange[], section: s
       fault('no_context', `${name} only adds lines: include unchanged lines around them, so that it has a place`),
     )
   for (const ends of staleContext) {
-    const variants = ends.map(([before, after]) => withoutContext(changes, before, after)).filter((kept) => kept !== null)
+    const variants = ends
+      .map(([before, after]) => withoutContext(changes, before, after))
+      .filter((kept) => kept !== null)
     const found = findFits(finder, variants, from)
     const { fits, count } = found.count > 1 ? findFits(finder, variants, below(lines, from, section)) : found
     const places = fits.slice(0, placesNamedMax).map(({ line }) => line + 1)

@@ -61,6 +61,94 @@ describe('a command in a git work tree', () => {
     await holdfast.close()
   })
 
+  it('in the background touches the files that git sees changed at its end, which can be shown and restored', async () => {
+    const { holdfast, session } = await open()
+    await session.prompt(`${commands.replace('run', 'run in background')}; sleep 1000`).text()
+    await expect.poll(() => git('log', '--format=%s', '-1').toString().trim(), { timeout: 15_000 }).toBe('Second')
+    expect(await session.touchedFiles()).toEqual([])
+    const [shell] = await session.backgroundShells()
+    await session.stopBackgroundShell(shell?.id ?? '')
+    const touched = (await session.touchedFiles()).map(({ path, action, during }) => [path, action, during]).sort()
+    expect(touched).toEqual([
+      ['a new.txt', 'created', true],
+      ['dirty.txt', 'modified', true],
+      ['gone.txt', 'deleted', true],
+      ['kept.txt', 'modified', true],
+      ['tool.sh', 'modified', true],
+    ])
+    const [message] = (await session.messages()).filter(({ kind }) => kind === 'tool_call')
+    const call = message?.id
+    const diffs = (await session.diffChanges({ call })).map(({ path }) => path)
+    expect(diffs.sort()).toEqual(['a new.txt', 'dirty.txt', 'gone.txt', 'kept.txt', 'tool.sh'])
+    write('kept.txt', 'mine\n')
+    const { restored, refused } = await session.restoreFiles({ call })
+    expect([restored.length, refused.map(({ path }) => path)]).toEqual([4, ['kept.txt']])
+    expect(['kept.txt', 'tool.sh', 'gone.txt', 'dirty.txt'].map(text)).toEqual([
+      ...['mine\n', 'one\n', 'gone\n', 'dirty before\n'],
+    ])
+    await holdfast.close()
+  })
+
+  it('in the background leaves to other calls what they changed while it ran', async () => {
+    const { holdfast, session } = await open()
+    await session.prompt('run in background until [ -e ignored ]; do sleep 0.05; done').text()
+    await session.prompt('read kept.txt').text()
+    await session.prompt('edit kept.txt: kept => edited').text()
+    await session.prompt('move gone.txt => moved.txt').text()
+    await session.prompt('run echo two >> tool.sh').text()
+    write('ignored', '')
+    const [shell] = await session.backgroundShells()
+    const hasEnded = async () => (await session.backgroundShells()).every(({ ended }) => ended)
+    await expect.poll(hasEnded, { timeout: 15_000 }).toBe(true)
+    await session.prompt(`output ${shell?.id}`).text() // it waits until everything is recorded
+    const touched = (await session.touchedFiles()).map(({ path, action, during }) => [path, action, during])
+    expect(touched.sort()).toEqual([
+      ['kept.txt', 'modified', undefined],
+      ['moved.txt', 'renamed', undefined],
+      ['tool.sh', 'modified', undefined],
+    ])
+    const { restored, refused } = await session.restoreFiles({ message: 1 })
+    expect([restored.length, refused]).toEqual([4, []])
+    expect(['kept.txt', 'tool.sh', 'gone.txt'].map(text)).toEqual(['kept\n', 'one\n', 'gone\n'])
+    await holdfast.close()
+  })
+
+  it('in the background is listed with a file that an edit changed before it, which is not put back', async () => {
+    const { holdfast, session } = await open()
+    await session.prompt('run in background until [ -e ignored ]; do sleep 0.05; done; echo more >> tool.sh').text()
+    await session.prompt('read tool.sh').text()
+    await session.prompt('edit tool.sh: one => 1').text()
+    write('ignored', '')
+    const last = async () => (await session.touchedFiles()).map(({ path, action, during }) => [path, action, during])
+    await expect.poll(last, { timeout: 15_000 }).toEqual([['tool.sh', 'modified', true]])
+    expect(text('tool.sh')).toBe('1\nmore\n')
+    expect((await session.restoreFiles({ message: 1 })).refused).toMatchObject([{ path: 'tool.sh' }])
+    expect(text('tool.sh')).toBe('1\nmore\n')
+    await holdfast.close()
+  })
+
+  it('that goes on in the background at its timeout touches files until its end', async () => {
+    const { holdfast, session } = await open()
+    const command = 'echo before >> kept.txt; until [ -e ignored ]; do sleep 0.05; done; echo after >> kept.txt'
+    await session.prompt(`call shell ${JSON.stringify({ command, timeout: 1 })}`).text()
+    write('ignored', '')
+    const last = async () => (await session.touchedFiles()).map(({ path, action, during }) => [path, action, during])
+    await expect.poll(last, { timeout: 15_000 }).toEqual([['kept.txt', 'modified', true]])
+    await session.restoreFiles({ message: 1 })
+    expect(text('kept.txt')).toBe('kept\n')
+    await holdfast.close()
+  })
+
+  it('that ends with its session touches files too', async () => {
+    const { holdfast, session } = await open()
+    await session.prompt('run in background echo two >> tool.sh; sleep 1000').text()
+    await expect.poll(() => text('tool.sh'), { timeout: 15_000 }).toBe('one\ntwo\n')
+    await holdfast.stopSession(session.id)
+    const again = await holdfast.getSession(session.id)
+    expect(await again.touchedFiles()).toMatchObject([{ path: 'tool.sh', action: 'modified', during: true }])
+    await holdfast.close()
+  })
+
   it('says what it left in each file, so that a later call of the round does not take it for foreign', async () => {
     const { holdfast, session } = await open()
     await session.prompt('run echo two >> tool.sh; rm gone.txt').text()

@@ -1,10 +1,11 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { OwnPath, SeenEntry, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { LeftState, OwnPath, SeenEntry, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { type BeforeImage, type FileChange, isSameState, limits, ok } from '@holdfast/protocol'
 import { keepBefore } from '../files/io/before-image.ts'
 import { identify } from '../files/io/file-content.ts'
 import { createWorkspaceFiles } from '../files/workspace-files.ts'
+import type { TouchedFiles } from '../shell/touched-files.ts'
 import { type CommittedFile, entryOf, listCommitted, readCommitted } from './committed-files.ts'
 import { pairMoves } from './pair-moves.ts'
 import { findTop } from './plain-repository.ts'
@@ -23,19 +24,26 @@ const capturedMax = 2000
 type TouchedDeps = GitDeps & { readonly ownPaths?: readonly OwnPath[] | undefined }
 
 /**
- * Records which files a command changed, as git sees them: in a git work tree the state before and after it is compared.
- * Also those of a command that failed, was ended or was aborted. Ignored files and commands in the background are not covered.
+ * Finds which files a command changed, as git sees them: in a git work tree the state before and after it is compared. Also
+ * those of a command that failed, was ended or was aborted, or went on in the background. Ignored files are not covered.
  */
-export const withTouchedFiles = (tool: Tool, deps: TouchedDeps): Tool => ({
-  ...tool,
-  async run(args, context, run) {
-    const isCompared = args['background'] !== true && (await findTop(context.workdir)) !== null
-    const before = isCompared ? await capture(context, deps, run) : null
-    const result = await tool.run(args, context, run)
-    if (before === null) return result
-    // An aborted command has changed files too. Git gets a signal of its own then: that of the call would end it at once.
-    const signal = run.signal.aborted ? AbortSignal.timeout(comparedMsMax) : run.signal
-    return withChanges(result, await compare(before, result, context, deps, { ...run, signal }))
+export const createTouchedFiles = (deps: TouchedDeps): TouchedFiles => ({
+  async capture(context, run) {
+    const before = (await findTop(context.workdir)) === null ? null : await capture(context, deps, run)
+    if (before === null) return null
+    return {
+      async addTo(result, { workdir }, { signal, blobs }) {
+        // An aborted command has changed files too. Git gets a signal of its own then: that of the call would end it at once.
+        const until = signal.aborted ? AbortSignal.timeout(comparedMsMax) : signal
+        const found = { known: result.files ?? [], workdir, blobs, ...deps }
+        return withChanges(result, await compare(before, found, until))
+      },
+      async findLater(known, { workdir }, { signal, blobs, left }) {
+        const found = { known, workdir, blobs, left: (await left?.()) ?? new Map(), ...deps }
+        const { files } = await compare(before, found, signal)
+        return files.map((file) => ({ ...file, during: true }))
+      },
+    }
   },
 })
 
@@ -60,7 +68,11 @@ type Compared = {
   readonly hasUnreadable: boolean
 }
 
-async function capture({ workdir }: ToolContext, deps: TouchedDeps, { signal }: ToolRun): Promise<Captured | null> {
+async function capture(
+  { workdir }: ToolContext,
+  deps: TouchedDeps,
+  { signal }: Pick<ToolRun, 'signal'>,
+): Promise<Captured | null> {
   const captured = await inRepository(workdir, deps, signal, async (repository) =>
     ok(await captureIn(repository, workdir, deps)),
   )
@@ -94,34 +106,34 @@ async function stampOf(path: string | Buffer): Promise<string> {
   return stats === null ? '' : [stats.dev, stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ')
 }
 
-async function compare(
-  before: Captured,
-  result: ToolResult,
-  { workdir }: ToolContext,
-  deps: TouchedDeps,
-  run: ToolRun,
-): Promise<Compared> {
+async function compare(before: Captured, deps: CompareDeps, signal: AbortSignal): Promise<Compared> {
   // Opened again: the command may have put a program into the repository's configuration.
-  const found = await inRepository(workdir, deps, run.signal, async (repository) =>
-    ok(await compareIn(repository, before, result, { ...deps, workdir, blobs: run.blobs })),
+  const found = await inRepository(deps.workdir, deps, signal, async (repository) =>
+    ok(await compareIn(repository, before, deps)),
   )
   return found.ok ? found.value : nothing
 }
 
 const nothing: Compared = { files: [], hasUnreadable: false }
 
-type CompareDeps = TouchedDeps & Pick<ToolContext, 'workdir'> & Pick<ToolRun, 'blobs'>
+type CompareDeps = TouchedDeps &
+  Pick<ToolContext, 'workdir'> &
+  Pick<ToolRun, 'blobs'> & {
+    /** What was found already. */
+    readonly known: readonly FileChange[]
+    /** What other calls left at paths since the command started; null if that is not known. */
+    readonly left?: ReadonlyMap<string, LeftState | null> | undefined
+  }
 
 async function compareIn(
   repository: Repository,
   { head, files, ignored, unreadable }: Captured,
-  result: ToolResult,
-  { workdir, ownPaths = [], blobs }: CompareDeps,
+  { workdir, ownPaths = [], blobs, known: found, left }: CompareDeps,
 ): Promise<Compared> {
   const status = await readStatus(repository)
   if (status === null) return nothing
   const moved = await readMoved(repository, head, status.head)
-  const known = new Set((result.files ?? []).map(({ path }) => path))
+  const known = new Set(found.map(({ path }) => path))
   const differing = new Set([...files.keys(), ...status.paths, ...moved.paths]).difference(known)
   const paths = [...differing.values().take(comparedMax)]
   const isIgnored = ignoredTest(ignored)
@@ -137,9 +149,13 @@ async function compareIn(
     const captured = files.get(path)
     if (captured && 'stamp' in captured && captured.stamp === (await stampOf(join(workdir, path)))) continue
     const seen = await look(workdir, path)
-    const before = captured ? ('stamp' in captured ? 'unknown' : captured) : committedBefore(path, seen)
+    const was = captured ? ('stamp' in captured ? 'unknown' : captured) : committedBefore(path, seen)
+    const other = left?.get(path)
+    if (other && seen && isSameState(seen.state, other)) continue // another call made it what it is
+    const isOthers = other === null || (other && (typeof was === 'string' || !isSameState(was.state, other)))
+    const before = isOthers ? 'others' : was
     // A repository in this one is a folder, and still there.
-    const now = before === 'unknown' && seen?.state.type === 'absent' && (await isThere(path)) ? null : seen
+    const now = typeof before === 'string' && seen?.state.type === 'absent' && (await isThere(path)) ? null : seen
     if (before === 'same' || (typeof before !== 'string' && now !== null && isSameState(before.state, now.state)))
       continue
     const change = await toChange(path, before, now, { wasIgnored: isIgnored(path), blobs })
@@ -197,7 +213,7 @@ type ChangeOptions = Pick<ToolRun, 'blobs'> & { readonly wasIgnored: boolean }
 
 async function toChange(
   path: string,
-  found: SeenEntry | 'unknown',
+  found: SeenEntry | NotKept,
   now: SeenEntry | null,
   { wasIgnored, blobs }: ChangeOptions,
 ): Promise<FileChange | null> {
@@ -218,8 +234,15 @@ function leftAt(state: SeenEntry['state']): Pick<FileChange, 'after' | 'mode' | 
   return state.type === 'link' ? { link: state.target } : {}
 }
 
-async function toBefore(found: SeenEntry | 'unknown', blobs: ToolRun['blobs']): Promise<BeforeImage> {
-  if (found === 'unknown') return { type: 'not_kept', why: 'it was not read before the command' }
+/** Why it is not known what was there before a command changed it. */
+type NotKept = keyof typeof whyNotKept
+const whyNotKept = {
+  unknown: 'it was not read before the command',
+  others: 'another call changed it while the command ran',
+} as const
+
+async function toBefore(found: SeenEntry | NotKept, blobs: ToolRun['blobs']): Promise<BeforeImage> {
+  if (typeof found === 'string') return { type: 'not_kept', why: whyNotKept[found] }
   const { state, bytes } = found
   return state.type === 'file' && bytes ? keepBefore(bytes, state.mode, blobs) : state
 }

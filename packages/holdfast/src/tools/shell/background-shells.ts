@@ -36,7 +36,7 @@ export type BackgroundShell = BackgroundCommand & {
   violations: readonly string[]
   /** Finds out what it did to files with edit boundaries since the last time. */
   readonly judge: () => Promise<void>
-  /** Resolves once it has ended and is judged. */
+  /** Resolves once it has ended, is judged, and what it changed is recorded. */
   readonly judged: Promise<void>
   readonly judging: CommandJudge
 }
@@ -133,9 +133,12 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
     bySession.set(session, shells)
     const id = newId(shells)
     const record = (await commands?.add({ session, id, command: clip(command, commandCharsMax) })) ?? null
-    const judge = async () => {
+    const judge = async (hasEnded = false) => {
       const others = running(session).filter((one) => one !== shell)
-      const found = await judging.judge(others.map((one) => one.judging))
+      const found = await judging.judge(
+        others.map((one) => one.judging),
+        hasEnded,
+      )
       shell.violations = [...shell.violations, ...found]
     }
     const shell: BackgroundShell = {
@@ -145,8 +148,8 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
         if (record !== null) void commands?.remove(record.path).catch(() => undefined) // told once more at the next start
       },
       ...{ ended: null, readBytes: 0, isEndTold: false, violations: [] },
-      judge: () => inTurn(session, judge),
-      judged: started.ended.then(() => inTurn(session, judge)),
+      judge: () => inTurn(session, () => judge()),
+      judged: started.ended.then(() => inTurn(session, () => judge(true))),
     }
     shells.set(id, shell)
     void started.ended.then(async (ended) => {
@@ -205,7 +208,7 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
       if (refused) return refused
       if (session === undefined) return refuse(noSession)
       const place: ReservedPlace = {
-        use: (command, started, judging = createCommandJudge(new Map(), {})) =>
+        use: (command, started, judging = createCommandJudge(new Map(), {}, null)) =>
           add(session, command, started, judging).finally(() => place.release()),
         release: () => void reserved.delete(place),
       }

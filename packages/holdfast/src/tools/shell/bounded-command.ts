@@ -2,6 +2,7 @@ import type { BoundedFile, LaterRun, Tool, ToolContext, ToolResult, ToolRun } fr
 import { type BlobHash, escapeLine, type FileChange } from '@holdfast/protocol'
 import { judgeBounded } from '../files/change/run-change.ts'
 import { type Content, fileChange, isSameContent, markOf, readContent, unreadWhy } from './bounded-content.ts'
+import type { CapturedFiles } from './touched-files.ts'
 
 /** The files with edit boundaries as they were when a command started, by path. */
 export type BoundedBefore = ReadonlyMap<string, { readonly counted: BlobHash; readonly content: Content }>
@@ -51,25 +52,32 @@ export const withBoundedFiles = (tool: Tool): Tool => ({
 export interface CommandJudge {
   /**
    * Records what changed since the last time, and returns what changed outside the boundaries. Of the others that run at
-   * the same time, those that would find the same do not find it again. Never rejects.
+   * the same time, those that would find the same do not find it again. Once the command has ended, all other files that
+   * changed are recorded too. Never rejects.
    */
-  judge(others: readonly CommandJudge[]): Promise<readonly string[]>
+  judge(others: readonly CommandJudge[], hasEnded: boolean): Promise<readonly string[]>
   /** Goes on with `now` if it last saw the files as they were `before`. */
   follow(before: BoundedBefore, now: BoundedBefore): void
 }
 
-/** Creates the judge of a command that goes on in the background. `before` are the files when it started. */
-export function createCommandJudge(before: BoundedBefore, { recordLater }: Pick<ToolRun, 'recordLater'>): CommandJudge {
+/** Creates the judge of a command that goes on in the background. `before` and `captured` are the files when it started. */
+export function createCommandJudge(
+  before: BoundedBefore,
+  { recordLater }: Pick<ToolRun, 'recordLater'>,
+  captured: CapturedFiles | null,
+): CommandJudge {
   let compared = before
   return {
-    async judge(others) {
+    async judge(others, hasEnded) {
       let violations: readonly string[] = []
       await recordLater?.(async (context, run) => {
         const found = await findChanges(compared, context, run)
         for (const other of others) other.follow(compared, found.now)
         compared = found.now
         violations = found.violations
-        return { files: found.files, ...(violations.length > 0 && { notice: noticeOf(violations) }) }
+        const more = hasEnded && captured ? await captured.findLater(found.files, context, run) : []
+        const files = [...found.files, ...more]
+        return { files, ...(violations.length > 0 && { notice: noticeOf(violations) }) }
       })
       return violations
     },

@@ -17,6 +17,7 @@ import { type Gate, spawnGate } from './gate.ts'
 import { createOutputFile, type OutputFile } from './output/output-file.ts'
 import { readableOutput } from './output/readable-output.ts'
 import { type EndedCommand, endingWords, type RunningCommand, runCommand } from './running-command.ts'
+import type { CapturedFiles, TouchedFiles } from './touched-files.ts'
 
 const timeoutDefault = limits.shellTimeoutMs / 1000
 const timeoutMax = limits.shellTimeoutMsMax / 1000
@@ -57,6 +58,8 @@ export type ShellDeps = {
   readonly background?: BackgroundShells | undefined
   /** Without it commands are not confined. */
   readonly confinement?: Confinement | undefined
+  /** Without it nothing is known of the files that commands change, but of those with edit boundaries. */
+  readonly touched?: TouchedFiles | undefined
 }
 
 const description =
@@ -108,6 +111,7 @@ async function startAndAttend(
   run: ToolRun,
   place?: ReservedPlace,
 ): Promise<ToolResult> {
+  const captured = (await deps.touched?.capture(context, run)) ?? null
   const before = await readBounded(context)
   const started = await start(deps, { command, network }, context).catch(foreseen)
   if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
@@ -116,7 +120,7 @@ async function startAndAttend(
   const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
   const running = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
   const readOnly = gate.wrapper === undefined ? null : readOnlyNote(context)
-  const attended = { deps, command, context, running, before, readOnly, note }
+  const attended = { deps, command, context, running, before, captured, readOnly, note }
   return place ? detach(attended, run, place) : attend(attended, run, timeout)
 }
 
@@ -182,6 +186,7 @@ type Attended = {
   readonly context: ToolContext
   readonly running: RunningCommand
   readonly before: BoundedBefore
+  readonly captured: CapturedFiles | null
   /** Says which files the sandbox keeps read-only because they have edit boundaries; null if there are none. */
   readonly readOnly: string | null
   /** Says which paths it names are hidden from it; null if there are none. */
@@ -190,7 +195,7 @@ type Attended = {
 
 /** Waits for the end of a command. At its timeout it goes on in the background, at an abort it is killed. */
 async function attend(attended: Attended, run: ToolRun, timeout: number): Promise<ToolResult> {
-  const { deps, command, context, running, before, readOnly, note } = attended
+  const { deps, command, context, running, before, captured, readOnly, note } = attended
   const { after = wallClock.after } = deps
   const timedOut = Promise.withResolvers<'timed out'>()
   const cancel = after(timeout * 1000, () => timedOut.resolve('timed out'))
@@ -203,7 +208,8 @@ async function attend(attended: Attended, run: ToolRun, timeout: number): Promis
     if (place?.ok) return await detach(attended, run, place.value, timeout)
     if (first === 'timed out') running.end('timed out')
     const result = await report(await running.ended, { command, running, readOnly, note, run, after, timeout })
-    return await compareBounded(result, before, context, run)
+    const compared = await compareBounded(result, before, context, run)
+    return captured ? await captured.addTo(compared, context, run) : compared
   } finally {
     cancel()
     run.signal.removeEventListener('abort', abort)
@@ -248,9 +254,9 @@ const cannotKeep = (error: unknown): Result<never> => ({
 
 /** Lets a command go on in the background, and returns its id. */
 async function detach(attended: Attended, run: ToolRun, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
-  const { command, running, before, readOnly, note } = attended
+  const { command, running, before, captured, readOnly, note } = attended
   running.hide()
-  const added = await place.use(command, running, createCommandJudge(before, run)).then(ok, foreseen)
+  const added = await place.use(command, running, createCommandJudge(before, run, captured)).then(ok, foreseen)
   if (!added.ok) {
     running.end('aborted')
     await running.ended

@@ -75,7 +75,7 @@ export function FilesSection() {
 
 type TouchedRowProps = Pick<FileActionProps, 'onOpen'> & { readonly file: TouchedFile }
 
-function TouchedRow({ file: { path, from, action, child }, onOpen }: TouchedRowProps) {
+function TouchedRow({ file: { path, from, action, during, child }, onOpen }: TouchedRowProps) {
   const name = from === undefined ? path : `${from} → ${path}`
   return (
     <li>
@@ -89,6 +89,7 @@ function TouchedRow({ file: { path, from, action, child }, onOpen }: TouchedRowP
           </>
         )}
         {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
+        {during && <span className="panel-about"> while a command ran in the background</span>}
         {child !== undefined && <span className="panel-about"> by a subagent</span>}
       </span>
       <FileAction

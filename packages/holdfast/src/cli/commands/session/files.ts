@@ -9,8 +9,13 @@ import { noChangesText } from '../../sessions/recorded-changes.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
-const nameOf = ({ path, from, child }: TouchedFile): string =>
-  `${from === undefined ? '' : `${escapeLine(from)} → `}${escapeLine(path)}${child === undefined ? '' : ' (by a subagent)'}`
+const nameOf = ({ path, from, during, child }: TouchedFile): string =>
+  [
+    ...(from === undefined ? [] : [escapeLine(from), '→']),
+    escapeLine(path),
+    ...(during ? ['(while a command ran in the background)'] : []),
+    ...(child === undefined ? [] : ['(by a subagent)']),
+  ].join(' ')
 
 /** Lists the files that a session changed, each with its newest change. */
 export const run: RunCommand<typeof sessionSpecs.files> = async (

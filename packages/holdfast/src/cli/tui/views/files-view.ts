@@ -27,12 +27,13 @@ export function createFilesView({ handle, files, now, host }: FilesDeps): FullVi
     {
       title: () => 'Changed files',
       items: () => files,
-      row: ({ path, action, from, at }, width) =>
+      row: ({ path, action, from, at, during }, width) =>
         justify(
           [
             span(`${action.padEnd(9)} `, actionStyles[action]),
             span(shownLine(path)),
             span(from === undefined ? '' : ` from ${shownLine(from)}`, styles.dim),
+            span(during ? ' while a command ran in the background' : '', styles.dim),
           ],
           [span(formatAge(now - Date.parse(at)), styles.dim)],
           width,

@@ -126,7 +126,7 @@ async function openWorld() {
   async function restore(after: number, only?: number) {
     const log = { read: async (_: unknown, range: ReadRange) => readBack(records, range) }
     const changes = await readPathChanges(log, aSession, { after, upTo: records.length })
-    const { wanted, refused, together } = planRestore(changes, { only })
+    const { wanted, refused, together } = planRestore(changes, { only: only === undefined ? undefined : [only] })
     const items: RestoredFile[] = []
     const before = await tree()
     const place = { workdir, boundaries: [] }

@@ -169,6 +169,24 @@ describe('shell', () => {
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
+  it('sends SIGKILL at once on abort: no command gets a signal that it can ignore, and no timer of more than 200 ms', async () => {
+    const controller = new AbortController()
+    const delays: number[] = []
+    /** After the abort, long timers never fire. */
+    const after: Clock['after'] = (delay, call) => {
+      if (controller.signal.aborted) delays.push(delay)
+      return controller.signal.aborted && delay > 200 ? () => undefined : wallClock.after(delay, call)
+    }
+    const { text, marks } = await shell(
+      'trap "echo term" TERM; echo ready; while :; do sleep 1000 & wait; done',
+      { after },
+      { signal: controller.signal, show: onReady(() => controller.abort()) },
+    )
+    expect(text).toBe('ready\naborted')
+    expect(delays.filter((delay) => delay > 200)).toEqual([])
+    expect(await livingMembers(groupOf(marks))).toEqual([])
+  })
+
   it('returns on abort even if the output cannot be stored, and holds no file open', async () => {
     const controller = new AbortController()
     const held: unknown[] = [] // else the garbage collector may close the file

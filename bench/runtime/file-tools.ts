@@ -2,7 +2,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Blobs, Tool, ToolArgs, ToolRun } from '@holdfast/core/ports'
-import { orThrow } from '@holdfast/protocol'
+import { type Event, orThrow } from '@holdfast/protocol'
+import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
 import { openFileBlobs } from '../../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { registerKey } from '../../packages/holdfast/src/system/secrets/known-keys.ts'
 import { maskedTool } from '../../packages/holdfast/src/tools/define/masked-tool.ts'
@@ -15,6 +16,8 @@ import { number, type Row } from '../table.ts'
 export type FileToolFigures = {
   /** A call that reads a small file: the cost of a call itself, without commits. */
   readonly callMs: number
+  /** The same in a session whose store is in memory: from the record of the call to that of its result, with its verdict. */
+  readonly sessionCallMs: number
   /** An edit of a file of 10 MB: computed, and computed again, written and synced. */
   readonly previewMs: number
   readonly editMs: number
@@ -42,6 +45,7 @@ async function benchFileTools({
   const calls: number[] = []
   for (let round = 0; round < rounds * 40; round++)
     calls.push(await timed(() => call(readFileTool, { path: 'small.ts' }, workdir)))
+  const sessionCallMs = await benchSessionCall(workdir, rounds * 8)
   const blobs = orThrow(await openFileBlobs(join(workdir, 'blobs')))
   registerKey('sk-bench-0123456789abcdef0123456789abcdef')
   const masked = maskedTool(editFileTool)
@@ -59,11 +63,41 @@ async function benchFileTools({
   delay.disable()
   return {
     callMs: median(calls.slice(rounds * 10)),
+    sessionCallMs,
     previewMs: median(previews.slice(1)),
     editMs: median(edits.slice(1)),
     keptEditMs: median(kept.slice(1)),
     stallMs: delay.max / 1e6,
   }
+}
+
+const turnsPerSession = 5
+
+/** Measures calls of `read_file` in sessions, one in each turn. Nothing of them waits for a disk but the tool itself. */
+async function benchSessionCall(workdir: string, sessions: number): Promise<number> {
+  const environment = { HOLDFAST_HOME: join(workdir, '.home'), DEMO_PACE: '0', PATH: process.env['PATH'] }
+  await using holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
+  const calls: number[] = []
+  for (let index = 0; index < sessions; index++) {
+    // A new one each time: a store in memory copies all that it has, which would be measured too.
+    const session = await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
+    const frames = session.subscribe()[Symbol.asyncIterator]()
+    const until = async (type: Event['type']): Promise<number> => {
+      for (;;) {
+        const { value: frame, done } = await frames.next()
+        if (done) throw new Error('the stream ended first')
+        if (frame.type === 'record' && frame.record.event.type === type) return performance.now()
+      }
+    }
+    for (let turn = 0; turn < turnsPerSession; turn++) {
+      await session.sendPrompt('read small.ts')
+      const requested = await until('call.requested')
+      calls.push((await until('call.settled')) - requested)
+      await until('turn.ended')
+    }
+    await holdfast.stopSession(session.id)
+  }
+  return median(calls.slice(calls.length / 4))
 }
 
 async function call(tool: Tool, args: ToolArgs, workdir: string): Promise<void> {
@@ -97,6 +131,12 @@ const rowsOf = (figures: FileToolFigures): readonly Row[] => [
     figure: `${number(figures.callMs, 2)} ms`,
     goal: '< 1 ms',
     holds: figures.callMs < 1,
+  },
+  {
+    what: 'the same in a session, from its record to that of its result; store in memory',
+    figure: `${number(figures.sessionCallMs, 2)} ms, ${number(figures.sessionCallMs - figures.callMs, 2)} ms more`,
+    goal: '< 1 ms more',
+    holds: figures.sessionCallMs - figures.callMs < 1,
   },
   {
     what: 'edit_file in 10 MB: preview; run, with its sync',

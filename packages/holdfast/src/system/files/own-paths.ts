@@ -3,10 +3,20 @@ import { join, relative, sep } from 'node:path'
 import type { OwnPath } from '@holdfast/core/ports'
 import { isInside, type WorkspacePath } from './resolve-path.ts'
 
+const directoryOf = (own: OwnPath): string => (typeof own === 'string' ? own : own.directory)
+
+/** Finds where the paths of Holdfast really are. Never rejects. Begun before a path is resolved, it takes no time of its own. */
+export const findReals = (own: readonly OwnPath[]): Promise<readonly string[]> =>
+  Promise.all(own.map((one) => realOf(directoryOf(one))))
+
 /** Returns whether a path of the workdir belongs to Holdfast itself. */
-export async function isOwn({ root, absolute }: WorkspacePath, own: readonly OwnPath[]): Promise<boolean> {
-  const paths = own.map((one) => (typeof one === 'string' ? one : one.directory))
-  const reals = await Promise.all(paths.map(realOf))
+export async function isOwn(
+  { root, absolute }: WorkspacePath,
+  own: readonly OwnPath[],
+  found: Promise<readonly string[]> = findReals(own),
+): Promise<boolean> {
+  const paths = own.map(directoryOf)
+  const reals = await found
   for (const [index, one] of own.entries()) {
     for (const place of new Set([paths[index], reals[index]])) {
       if (place === undefined) continue

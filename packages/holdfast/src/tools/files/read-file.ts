@@ -4,6 +4,7 @@ import type { ToolContext, ToolRun } from '@holdfast/core/ports'
 import { clip, escapeLine, fault, limits, ok, type Result, refuse, type SeenLines } from '@holdfast/protocol'
 import { z } from 'zod'
 import { closeLater, findFile, type OpenFile, openFile } from '../../system/files/open-file.ts'
+import { findReals } from '../../system/files/own-paths.ts'
 import { readRange } from '../../system/files/read-range.ts'
 import type { WorkspacePath } from '../../system/files/resolve-path.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
@@ -34,9 +35,10 @@ export const readFileTool = defineTool({
   changes: 'nothing',
 
   async preview(args, { workdir, ownPaths }) {
+    const reals = findReals(ownPaths ?? [])
     const found = await findFile(workdir, args.path)
     if (!found.ok) return refuse(await withSimilarNames(found.fault, workdir, args.path))
-    const own = await refuseOwnReading(found.value, ownPaths)
+    const own = await refuseOwnReading(found.value, ownPaths, reals)
     return own.ok ? ok({ preview: { type: 'arguments', args } }) : own
   },
 
@@ -70,9 +72,10 @@ type OpenedFile = OpenFile & { readonly path: WorkspacePath }
 
 /** Opens a file that the model may see. Names similar files if there is none. */
 async function openSeen({ workdir, ownPaths }: ToolContext, path: string): Promise<Result<OpenedFile>> {
+  const reals = findReals(ownPaths ?? [])
   const opened = await openFile(workdir, path)
   if (!opened.ok) return refuse(await withSimilarNames(opened.fault, workdir, path))
-  const own = await refuseOwnReading(opened.value.path, ownPaths)
+  const own = await refuseOwnReading(opened.value.path, ownPaths, reals)
   if (own.ok) return opened
   await opened.value.handle.close()
   return own

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { OwnPath } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { foldName } from '../../../system/files/fold-name.ts'
-import { isOwn } from '../../../system/files/own-paths.ts'
+import { findReals, isOwn } from '../../../system/files/own-paths.ts'
 import { outsideWorkdir, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 
 /** Directories in which files decide what other programs run. */
@@ -57,9 +57,12 @@ const readableFolders = new Set(['skills', 'context'])
  * Refuses to read what belongs to Holdfast itself: `ownPaths`, and `.holdfast` of a workspace except its skills and summaries.
  * It holds hooks, servers and notes that count only once a person trusts them.
  */
-export async function refuseOwnReading(path: WorkspacePath, ownPaths?: readonly OwnPath[]): Promise<Result<void>> {
-  const own = await refuseOwn(path, ownPaths)
-  if (!own.ok) return own
+export async function refuseOwnReading(
+  path: WorkspacePath,
+  ownPaths: readonly OwnPath[] = [],
+  reals = findReals(ownPaths),
+): Promise<Result<void>> {
+  if (await isOwn(path, ownPaths, reals)) return refuse(outsideWorkdir(path.shown))
   const names = path.shown.split('/').map(foldName)
   const at = names.indexOf('.holdfast')
   if (at < 0 || readableFolders.has(names[at + 1] ?? '')) return ok(undefined)

@@ -77,6 +77,19 @@ describe('the history of a session on the page', () => {
     await page.reload()
     await pager(2).waitFor()
     await picture(page, 'versions')
+
+    // A search finds the version that is on a branch, and its hit leads there.
+    await page.getByRole('searchbox', { name: 'Search sessions' }).fill('count to 3')
+    const hit = page.getByRole('list', { name: 'Sessions' }).locator('a[href*="?message="]').first()
+    await hit.click()
+    const offer = page.getByText(/^This message is on the branch branch-\d+\.$/)
+    await offer.waitFor()
+    await picture(page, 'on-a-branch')
+    expect(await prompts()).toEqual(['count to 4'])
+    await page.getByRole('button', { name: 'Switch', exact: true }).click()
+    await answer(3).waitFor()
+    await offer.waitFor({ state: 'detached' })
+    await expect.poll(() => page.evaluate<string>('document.activeElement.innerText')).toContain('count to 3')
     expect(complaints).toEqual([])
   })
 

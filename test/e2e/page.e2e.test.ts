@@ -8,7 +8,7 @@ import { usePage } from './page-fixture.ts'
 import type { ServerProcess } from './server-process.ts'
 
 describe('the page, in a real browser on a real server', () => {
-  const { now, startSession, say, atRest } = usePage()
+  const { now, startSession, say, atRest, transcript } = usePage()
   let page: Page
   let context: BrowserContext
   let server: ServerProcess
@@ -58,7 +58,14 @@ describe('the page, in a real browser on a real server', () => {
     invariant(handle.ok, 'the session opens')
     await handle.value.submit({ type: 'setModel', model: 'demo/agent' })
     await page.goto(`${server.url}/#/s/${session}`)
-    await say('read hello.txt')
+    const box = page.getByRole('textbox', { name: 'Message', exact: true })
+    await transcript().getByRole('article', { name: 'You' }).hover()
+    await transcript().getByRole('button', { name: 'Edit prompt' }).click()
+    await page.getByRole('textbox', { name: 'Prompt' }).fill('read hello.txt')
+    await page.getByRole('button', { name: 'Send again' }).click() // refused, after the history was rewound
+    await page.getByRole('alert').getByText('This session has no folder to work in.').waitFor()
+    expect(await box.inputValue()).toBe('read hello.txt')
+    await page.getByRole('button', { name: 'Send' }).click()
     await page.getByRole('alert').getByText('This session has no folder to work in.').waitFor()
     const folder = page.getByRole('combobox', { name: 'Folder' })
     await folder.fill(join(workdir, 'gone'))

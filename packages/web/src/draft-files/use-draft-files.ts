@@ -2,7 +2,8 @@ import { type ContentPart, escapeLine, type Fault, FilePart } from '@holdfast/pr
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { type Upload, uploadFile } from './upload.ts'
 
-type FilePartOf = Extract<ContentPart, { readonly type: 'file' }>
+/** A file of a prompt that the server has stored. */
+export type StoredFile = Extract<ContentPart, { readonly type: 'file' }>
 
 /** A file beside the text that is being written. */
 export type DraftFile = {
@@ -13,7 +14,7 @@ export type DraftFile = {
   readonly preview: string | null
   readonly state:
     | { readonly at: 'sending'; readonly share: number }
-    | { readonly at: 'stored'; readonly part: FilePartOf; readonly changed: string | null }
+    | { readonly at: 'stored'; readonly part: StoredFile; readonly changed: string | null }
     | { readonly at: 'failed'; readonly fault: Fault }
 }
 
@@ -26,7 +27,7 @@ function readKept(draft: string): readonly DraftFile[] {
   return (parsed.success ? parsed.data : []).map(ofPart)
 }
 
-const ofPart = (part: FilePartOf): DraftFile => ({
+const ofPart = (part: StoredFile): DraftFile => ({
   ...{ id: ++lastId, name: part.name ?? 'file', bytes: part.bytes, preview: null },
   state: { at: 'stored', part, changed: null },
 })
@@ -72,7 +73,7 @@ export function useDraftFiles(draft: string) {
       }
     }
     /** Takes files that are stored already, such as those of a recalled prompt. */
-    const keep = (parts: readonly FilePartOf[]) => change([...known.current, ...parts.map(ofPart)])
+    const keep = (parts: readonly StoredFile[]) => change([...known.current, ...parts.map(ofPart)])
     /** The files that a prompt can name now. */
     const stored = () =>
       known.current.flatMap(({ id, state }) => (state.at === 'stored' ? [{ id, part: state.part }] : []))

@@ -87,10 +87,14 @@ function SessionPane(props: SessionPaneProps) {
   const draftFiles = useDraftFiles(handle.id)
   const { asks } = commands
   const { current, write } = draft
+  const { keep } = draftFiles
   const parts = useMemo((): SessionOnScreen => {
-    const takeBack = (text: string) => write(combineQueueEntriesToText([text, current()]))
+    const takeBack: SessionOnScreen['takeBack'] = (text, files) => {
+      write(combineQueueEntriesToText([text, current()]))
+      if (files.length > 0) keep(files)
+    }
     return { handle, live, asks, takeBack }
-  }, [handle, live, asks, current, write])
+  }, [handle, live, asks, current, write, keep])
   const { meta, view } = live
   const { subagents, asked, inside, outside } = useSubagentsOf({ sessions, handle, live, view, name, child })
   const question = asked[0] && askedKey(asked[0])
@@ -104,7 +108,7 @@ function SessionPane(props: SessionPaneProps) {
   // Who watches may stop, too.
   useKey('stop', commands.stop, !control.isLost && status !== undefined && isBusy(status))
 
-  useMessageJump(live, message)
+  useMessageJump(parts, message)
   useSessionCommands(meta ?? null, control.isLost)
   const isAsked = question !== undefined
   const title = meta ? titleOf(meta) : 'New session'

@@ -2,12 +2,14 @@ import { Toast } from '@base-ui/react/toast'
 
 const toasts = Toast.createToastManager()
 
-type ToastWish = {
+export type ToastWish = {
   readonly text: string
   /** A button, such as Undo. */
   readonly action?: { readonly name: string; readonly onChoose: () => void }
   /** It is an error, and is read out at once. */
   readonly isBad?: boolean
+  /** It stays until a person closes it, or its caller does. */
+  readonly stays?: boolean
 }
 
 const shownMs = 8_000
@@ -16,10 +18,10 @@ const shownMs = 8_000
  * Shows a short message at the top of the page, in the place of the one before. It leaves by itself, but not while a person
  * is on it. Returns what closes it.
  */
-export function showToast({ text, action, isBad = false }: ToastWish): () => void {
+export function showToast({ text, action, isBad = false, stays = false }: ToastWish): () => void {
   const id = toasts.add({
     title: text,
-    timeout: shownMs,
+    timeout: stays ? 0 : shownMs, // 0 is without end
     priority: isBad ? 'high' : 'low',
     ...(isBad && { type: 'bad' }),
     ...(action && {

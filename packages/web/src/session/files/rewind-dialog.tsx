@@ -6,6 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { FaultNote, inOrder } from '../../ui/elements.tsx'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
+import { filesOf } from '../state/use-commands.ts'
 import { RestorePreviewView } from './restored-files.tsx'
 
 type Prompt = Extract<Message, { readonly kind: 'user' }>
@@ -26,7 +27,7 @@ export function RewindDialog({ prompt, onClose }: RewindDialogProps) {
     setRefused(why)
     setRunning(false)
     if (why) return
-    if (!prompt.child) takeBack?.(prompt.text) // nobody wrote the result of a subagent
+    if (!prompt.child) takeBack?.(prompt.text, filesOf(prompt)) // nobody wrote the result of a subagent
     onClose()
   }
   const rewindTo = async (): Promise<Fault | null> => {

@@ -1,4 +1,5 @@
 import {
+  type BranchName,
   type Fault,
   type ListedBranch,
   type Message,
@@ -39,6 +40,21 @@ export function useBranches(
     return ok({ cause, branches: await Promise.all(wanted.map((one) => readBranch(handle, one, parts))) })
   }, [handle, cause])
   return { branches: value?.branches ?? none, isCurrent: value?.cause === cause, fault }
+}
+
+/** Returns the newest branch with a message, or null. */
+export async function findBranchOf(
+  handle: Pick<SessionHandle, 'branches' | 'page'>,
+  message: number,
+): Promise<Result<BranchName | null>> {
+  const listed = await handle.branches()
+  if (!listed.ok) return listed
+  for (const { name } of listed.value.toReversed()) {
+    const page = await handle.page({ branch: name, before: MessageId.parse(message + 1), limit: 1 })
+    if (!page.ok) return page
+    if (page.value.messages.some(({ id }) => id === message)) return ok(name)
+  }
+  return ok(null)
 }
 
 type Read = { readonly cause: string; readonly branches: readonly ReadBranch[] }

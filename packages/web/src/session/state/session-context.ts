@@ -1,6 +1,7 @@
 import type { LiveView } from '@holdfast/client'
 import { invariant, type SessionHandle } from '@holdfast/protocol'
 import { createContext, useContext, useSyncExternalStore } from 'react'
+import type { StoredFile } from '../../draft-files/use-draft-files.ts'
 import { clientText } from '../../screens/client-name.ts'
 import { isBusy } from '../../text/format.ts'
 import type { PageCommands } from './use-commands.ts'
@@ -50,8 +51,8 @@ export type SessionOnScreen = {
   readonly handle: SessionHandle
   readonly live: LiveView
   readonly asks: PageCommands
-  /** Inserts text at the start of the input; null where there is none, as in a subagent beside its session. */
-  readonly takeBack: ((text: string) => void) | null
+  /** Inserts text at the start of the input, and attaches files; null where there is none, as in a subagent beside its session. */
+  readonly takeBack: ((text: string, files: readonly StoredFile[]) => void) | null
 }
 
 export const SessionContext = createContext<SessionOnScreen | null>(null)

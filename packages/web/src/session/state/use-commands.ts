@@ -24,13 +24,18 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import { useMemo, useState } from 'react'
-import { controlOf } from './session-context.ts'
+import type { StoredFile } from '../../draft-files/use-draft-files.ts'
+import { controlOf, type SessionOnScreen } from './session-context.ts'
 
 type Prompt = Extract<Message, { readonly kind: 'user' }>
 
 /** Returns the turn before that of a prompt; null if it is the first. */
 export const turnBefore = ({ parent, turn }: Pick<Prompt, 'parent' | 'turn'>): TurnNumber | null =>
   parent === null || turn === 0 ? null : TurnNumber.parse(turn - 1)
+
+/** Returns the files of a prompt. */
+export const filesOf = ({ parts }: Pick<Prompt, 'parts'>): readonly StoredFile[] =>
+  parts.flatMap((part) => (part.type === 'file' ? [part] : []))
 
 /** How a prompt joins a running turn. Without one, both start a turn. */
 export type PromptKind = 'sendPrompt' | 'queueFollowUp'
@@ -51,7 +56,7 @@ export function useCommands(live: LiveView): Commands {
   return { fault, asks, ...asks }
 }
 
-function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => void) {
+export function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => void) {
   let unanswered: { readonly said: string; readonly commandId: CommandId } | null = null
   /** Sends a command. If nobody has control, as after the tab that had it was closed, this page takes it first. */
   const send: LiveView['submit'] = async (command, options) => {
@@ -78,31 +83,35 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     const answer = await askFor(command)
     return answer.ok ? null : answer.fault
   }
+  const sendPrompt = async (content: string | readonly ContentPart[], as: PromptKind): Promise<Fault | null> => {
+    // The answer may have been lost. The same text sent again uses the same command id.
+    const said = `${as} ${JSON.stringify(content)}`
+    const commandId = unanswered?.said === said ? unanswered.commandId : createCommandId()
+    const fault = await submit({ type: as, content: typeof content === 'string' ? content : [...content] }, commandId)
+    unanswered = fault?.code === 'unreachable' ? { said, commandId } : null
+    if (!fault) setFault(null)
+    return fault
+  }
   /** Goes back to the end of a turn, null for the start; what came after is saved as a branch. */
   const rewind = (turn: TurnNumber | null) =>
     tried(turn === null ? { type: 'setHistory', messages: [] } : { type: 'rewind', turn })
   return {
-    /** Sends a prompt again, perhaps with another text. It and its answer are saved as a branch. */
-    resend: async (prompt: Prompt, text: string): Promise<Fault | null> => {
+    /**
+     * Sends a prompt again, perhaps with another text. It and its answer are saved as a branch. Returns a fault if nothing
+     * has changed. If the history was rewound and the prompt was refused, the text is taken back into the input.
+     */
+    resend: async (prompt: Prompt, text: string, takeBack: SessionOnScreen['takeBack']): Promise<Fault | null> => {
+      const files = filesOf(prompt)
       const refused = await rewind(turnBefore(prompt))
-      if (refused) return refused
-      const files = prompt.parts.filter(({ type }) => type === 'file')
-      const fault = await submit({
-        type: 'sendPrompt',
-        content: files.length === 0 ? text : [{ type: 'text', text }, ...files],
-      })
+      if (refused && refused.code !== 'unreachable') return refused
+      // An unreachable server may have rewound all the same.
+      const content = files.length === 0 ? text : [{ type: 'text' as const, text }, ...files]
+      const fault = refused ?? (await sendPrompt(content, 'sendPrompt'))
       setFault(fault)
-      return fault
+      if (fault) takeBack?.(text, files)
+      return null
     },
-    send: async (content: string | readonly ContentPart[], as: PromptKind): Promise<Fault | null> => {
-      // The answer may have been lost. The same text sent again uses the same command id.
-      const said = `${as} ${JSON.stringify(content)}`
-      const commandId = unanswered?.said === said ? unanswered.commandId : createCommandId()
-      const fault = await submit({ type: as, content: typeof content === 'string' ? content : [...content] }, commandId)
-      unanswered = fault?.code === 'unreachable' ? { said, commandId } : null
-      if (!fault) setFault(null)
-      return fault
-    },
+    send: sendPrompt,
     /** Answers an approval of the session, or of a subagent of it. */
     decide: (approval: ApprovalId, decision: Decision, message: string, child?: SessionId) =>
       submit({
@@ -132,7 +141,11 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     /** Ends a command in the background. Returns why not, if refused. */
     stopShell: (shell: string) => submit({ type: 'stopBackgroundShell', shell }),
     /** Sets the folder that the session works in. Returns why not, if refused. */
-    moveWorkdir: (workdir: string) => submit({ type: 'moveWorkdir', workdir }),
+    moveWorkdir: async (workdir: string): Promise<Fault | null> => {
+      const refused = await submit({ type: 'moveWorkdir', workdir })
+      if (!refused) setFault(null) // it may say that there is no folder
+      return refused
+    },
     carryOn: () => ask({ type: 'continue' }),
     setMode: (mode: Mode, keepPlan: boolean) =>
       ask(mode === 'plan' ? { type: 'enterPlan' } : { type: 'enterExec', ...(keepPlan && { keepPlan }) }),

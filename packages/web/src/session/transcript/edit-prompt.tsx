@@ -9,13 +9,13 @@ type EditPromptProps = { readonly prompt: Prompt; readonly onClose: () => void }
 
 /** Edits a prompt in its place, and sends it again. What it and its answer were is saved as a branch. */
 export function EditPrompt({ prompt, onClose }: EditPromptProps) {
-  const { asks } = useSession()
+  const { asks, takeBack } = useSession()
   const hold = useLive(whyHistoryLocked)
   const [text, setText] = useState(prompt.text)
   const [fault, setFault] = useState<Fault | null>(null)
   const send = async () => {
     if (text.trim() === '' || hold !== null) return
-    const refused = await asks.resend(prompt, text)
+    const refused = await asks.resend(prompt, text, takeBack)
     if (refused) setFault(refused)
     else onClose()
   }
@@ -58,7 +58,7 @@ export function EditPrompt({ prompt, onClose }: EditPromptProps) {
 
 /** Sends the prompt of the last turn again. The answer so far is saved as a branch. */
 export function TryAgain({ prompt }: { readonly prompt: Prompt }) {
-  const { asks } = useSession()
+  const { asks, takeBack } = useSession()
   const hold = useLive(whyHistoryLocked)
   return (
     <button
@@ -66,7 +66,7 @@ export function TryAgain({ prompt }: { readonly prompt: Prompt }) {
       className="quiet small"
       disabled={hold !== null}
       title={hold ?? 'Send the prompt again. This answer is saved as a branch.'}
-      onClick={() => asks.resend(prompt, prompt.text)}
+      onClick={() => asks.resend(prompt, prompt.text, takeBack)}
     >
       Try again
     </button>

@@ -5,6 +5,7 @@ import { Markdown } from '../../markdown/markdown.tsx'
 import { beginningOf } from '../../text/format.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
 import { ShownOnlyContext, useLive, useSession } from '../state/session-context.ts'
+import { filesOf } from '../state/use-commands.ts'
 import { FileParts } from '../tool-result/file-parts.tsx'
 import { EditPrompt } from './edit-prompt.tsx'
 import { MessageTime } from './message-time.tsx'
@@ -43,7 +44,7 @@ export function UserMessage({ message, isOpening }: UserMessageProps) {
   const isTask = useLive(({ meta }) => meta?.subagent !== undefined) && message.parent === null
   const [isEdited, setEdited] = useState(false)
   const canEdit = !useContext(ShownOnlyContext) && isOpening && takeBack !== null
-  const files = message.parts.flatMap((part) => (part.type === 'file' ? [part] : []))
+  const files = filesOf(message)
   if (isEdited) return <EditPrompt prompt={message} onClose={() => setEdited(false)} />
   return (
     <div

@@ -21,19 +21,23 @@ const shownMs = 3000
 /** Tries to find a loaded message; some have no element of their own. */
 const looksMax = 25
 
-/** Scrolls to a message, loading older pages if needed, highlights it and gives it the focus. */
-export async function showMessage(live: LiveView, message: number): Promise<void> {
+/**
+ * Scrolls to a message, loading older pages if needed, highlights it and gives it the focus. Returns false if it is not part
+ * of this line.
+ */
+export async function showMessage(live: LiveView, message: number): Promise<boolean> {
   const session = live.meta?.id ?? ''
-  if (!(await loadTo(live, message))) return
+  if (!(await loadTo(live, message))) return false
   await wait(drawnMs) // the loaded rows are drawn
   scrollers.get(session)?.(message)
   const found = await drawn(messageElementId(session, message))
-  if (!found) return
+  if (!found) return true
   found.focus({ preventScroll: true })
-  if (matchMedia('(prefers-reduced-motion: reduce)').matches) return // its focus shows it
+  if (matchMedia('(prefers-reduced-motion: reduce)').matches) return true // its focus shows it
   const colour = getComputedStyle(document.documentElement).getPropertyValue('--accent')
   const ring = { boxShadow: `0 0 0 3px ${colour}` }
   found.animate([ring, { ...ring, offset: 0.6 }, { boxShadow: '0 0 0 3px transparent' }], shownMs)
+  return true
 }
 
 async function drawn(id: string): Promise<HTMLElement | null> {

@@ -121,12 +121,15 @@ function CallContent({ call, liveOutput }: CallContentProps) {
   if (files)
     return (
       <>
+        {isShell(call) && <CommandLine command={call.args.command} />}
         {output}
         <PutBack call={id} files={files} />
         <CallChanges call={id} />
-        <Folded title="Arguments">
-          <ArgumentsView args={args} />
-        </Folded>
+        {!isShell(call) && (
+          <Folded title="Arguments">
+            <ArgumentsView args={args} />
+          </Folded>
+        )}
       </>
     )
   const own = toolResultView(call)
@@ -151,10 +154,19 @@ function CallContent({ call, liveOutput }: CallContentProps) {
   )
 }
 
-type ShellCall = CallView & { readonly args: { readonly command: string } }
+type ShellCall = CallView & { readonly args: { readonly command: string; readonly [name: string]: unknown } }
 
-const isShell = (call: CallView): call is ShellCall =>
-  call.tool === 'shell' && Object.keys(call.args).length === 1 && typeof call.args['command'] === 'string'
+const isShell = (call: CallView): call is ShellCall => call.tool === 'shell' && typeof call.args['command'] === 'string'
+
+/** Returns the arguments of a shell call beside its command, for its foot. */
+function shellOptions({ command: _, timeout, background, network, ...others }: ShellCall['args']): readonly string[] {
+  return [
+    ...(background === true ? ['in the background'] : []),
+    ...(typeof timeout === 'number' ? [`timeout ${timeout} s`] : []),
+    ...(network === true ? ['asked for the network'] : []),
+    ...Object.entries(others).map(([name, value]) => escapeLine(`${name}: ${JSON.stringify(value)}`)),
+  ]
+}
 
 /** Shows a command as in a terminal, above its output. */
 const CommandLine = ({ command }: { readonly command: string }) => (
@@ -170,9 +182,11 @@ const Folded = ({ title, children }: { readonly title: string; readonly children
   </details>
 )
 
-function footOf({ tool, status, durationMs, approvedBy, result, rewrittenBy }: CallView): string {
+function footOf(call: CallView): string {
+  const { tool, status, durationMs, approvedBy, result, rewrittenBy } = call
   const parts = [words[status]]
   if (durationMs !== null) parts.push(durationText(durationMs))
+  if (isShell(call)) parts.push(...shellOptions(call.args))
   if (approvedBy) {
     // The ids of clients are made by programs: on the page a person is a person.
     const by = 'rule' in approvedBy ? approvedBy : { ...approvedBy, client: null }

@@ -1,11 +1,23 @@
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { findAxeProblems } from './axe.ts'
 import { enterFolder, usePage } from './page-fixture.ts'
 
+/** Takes a picture if `PAGE_SHOTS` names a folder. */
+const picture = async (page: Page, name: string) => {
+  const shots = process.env['PAGE_SHOTS']
+  if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`) })
+}
+
 describe('starting a session on the page', () => {
-  const { now, transcript, atRest, startSession } = usePage()
+  const { now, transcript, atRest, startSession } = usePage({
+    prepare: async (home) => {
+      await mkdir(join(home, 'config', 'commands'), { recursive: true })
+      await writeFile(join(home, 'config', 'commands', 'tidy.md'), '---\ndescription: tidy up\n---\nTidy up here.')
+    },
+  })
 
   it('says on the first run what is configured and what to do, and its suggestions work with the demo model', async () => {
     const { page, server, workdir, complaints } = now()
@@ -61,6 +73,38 @@ describe('starting a session on the page', () => {
       .first()
       .waitFor()
     expect(await findAxeProblems(page, '.options')).toEqual([])
+  })
+
+  it('completes files and commands of the chosen folder in the first prompt', async () => {
+    const { page, server, workdir, complaints } = now()
+    await mkdir(join(workdir, 'notes'))
+    await writeFile(join(workdir, 'notes', 'lamp.md'), 'the lamp is on')
+    await page.goto(server.url)
+    await enterFolder(page, workdir)
+    const box = page.getByRole('textbox', { name: 'Message' })
+    const files = page.getByRole('listbox', { name: 'Files' })
+    await box.pressSequentially('read @la')
+    await files.getByRole('option', { name: 'notes/lamp.md' }).waitFor()
+    expect(await findAxeProblems(page, '.new-session')).toEqual([])
+    await picture(page, 'start-files')
+    await page.keyboard.press('Tab')
+    expect(await box.inputValue()).toBe('read @notes/lamp.md ')
+    await files.waitFor({ state: 'detached' })
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await box.fill('/ti')
+    await page
+      .getByRole('listbox', { name: 'Slash commands' })
+      .getByRole('option', { name: /^\/tidy/ })
+      .waitFor()
+    await picture(page, 'start-commands-phone')
+    await page.keyboard.press('Escape') // closes the list, and keeps the text
+    expect(await box.inputValue()).toBe('/ti')
+    await box.fill('read @notes/lamp.md')
+    await files.waitFor() // it covers nothing of the form that a person needs
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await transcript().getByText('read @notes/lamp.md').waitFor()
+    expect(complaints).toEqual([])
   })
 
   it('starts with the chosen model, thinking level, mode and permissions', async () => {

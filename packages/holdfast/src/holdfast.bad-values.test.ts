@@ -72,6 +72,7 @@ const holdfastCalls: Readonly<
   skills: ({ home }) => [home],
   agents: ({ home }) => [home],
   mcpServers: ({ home }) => [home],
+  commands: ({ home }) => [home],
   tools: ({ home }) => [{ workdir: home }],
   stopSession: ({ session }) => [session.id],
   subscribe: () => [{}],

@@ -37,6 +37,7 @@ const onlyFar: Record<Exclude<keyof RemoteHoldfast, keyof Holdfast>, string> = {
   logIn: 'only a server has a page',
   logOut: 'only a server has a page',
   completeFolder: 'a program sees its own disk',
+  completeInFolder: 'a program sees its own disk',
   completePath: 'a program sees its own disk',
   saveKey: 'a program uses `holdfast auth`, or variables',
   removeKey: 'a program uses `holdfast auth`, or variables',
@@ -357,7 +358,7 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
     expect(await (await api.startSession({ workdir, sessionStartHook: false })).hooksEnabled()).toBe(true)
   })
 
-  it('lists the skills, kinds of subagents and MCP servers of a folder', async () => {
+  it('lists the skills, kinds of subagents, MCP servers and slash commands of a folder', async () => {
     const workdir = join(home, 'guided')
     await mkdir(join(workdir, '.holdfast/skills/tidy'), { recursive: true })
     await mkdir(join(workdir, '.holdfast/agents'), { recursive: true })
@@ -373,7 +374,11 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
     const servers = await api.mcpServers(workdir)
     expect(servers).toMatchObject({ servers: [{ name: 'notes', state: 'untrusted', target: 'notes-server' }] })
     expect(JSON.stringify(servers)).not.toContain('sk-hidden')
-    for (const list of [api.skills, api.agents, api.mcpServers]) expect(await codeOf(list('here'))).toBe('bad_workdir')
+    const commands = await api.commands(workdir)
+    expect(commands.find(({ name }) => name === 'plan')).toMatchObject({ source: 'built-in', scope: null })
+    expect(commands.filter(({ source }) => source !== 'built-in')).toEqual([]) // nobody trusts this folder
+    for (const list of [api.skills, api.agents, api.mcpServers, api.commands])
+      expect(await codeOf(list('here'))).toBe('bad_workdir')
   })
 
   it('creates, lists and revokes tokens, for one session or all', async () => {

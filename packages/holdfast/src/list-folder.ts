@@ -1,4 +1,4 @@
-import type { Agents } from '@holdfast/core/ports'
+import type { Agents, SlashCommands } from '@holdfast/core/ports'
 import {
   type FolderLister,
   type FolderServers,
@@ -12,11 +12,12 @@ import { resolveWorkdir } from './system/files/resolve-path.ts'
 type FolderDeps = {
   readonly skills: { list(workdir: string): Promise<{ readonly skills: readonly FoundSkill[] }> }
   readonly agents: Pick<Agents, 'list'>
+  readonly commands: Pick<SlashCommands, 'list'>
   readonly servers: { listForClients(workdir: string): Promise<FolderServers> }
 }
 
 /** Creates the lists of what counts in a folder. A folder is absolute: it must not depend on where a program was started. */
-export function createFolderLister({ skills, agents, servers }: FolderDeps): FolderLister {
+export function createFolderLister({ skills, agents, servers, commands }: FolderDeps): FolderLister {
   const within =
     <Value>(list: (workdir: string) => Promise<Value>) =>
     async (given: string): Promise<Result<Value>> => {
@@ -28,5 +29,6 @@ export function createFolderLister({ skills, agents, servers }: FolderDeps): Fol
     skills: within(async (workdir) => (await skills.list(workdir)).skills),
     agents: within((workdir) => agents.list(workdir)),
     servers: within((workdir) => servers.listForClients(workdir)),
+    commands: within((workdir) => commands.list(workdir, [])),
   }
 }

@@ -8,10 +8,12 @@ import {
   noWorkdir,
   ok,
   type Permission,
+  parseTrustFolder,
   type Result,
   refuse,
   type SessionHandle,
 } from '@holdfast/protocol'
+import { resolveWorkdir } from './system/files/resolve-path.ts'
 import type { CompleteOptions, CompletePaths } from './tools/search/complete-paths.ts'
 
 type Handle = Pick<SessionHandle, 'id' | 'state'>
@@ -38,6 +40,13 @@ export function openPaths(registry: SessionRegistry, complete: CompletePaths, pe
     async inSession(handle: Handle, typed: CompleteOptions): Promise<Result<FoundPaths>> {
       const ruled = await rulesOf(handle)
       return ruled.ok ? complete.inWorkdir(ruled.value, typed) : ruled
+    },
+
+    /** Completes a path in a folder, as in a new session without rules of its own. Refused: bad_workdir. */
+    async inFolder(given: string, typed: CompleteOptions): Promise<Result<FoundPaths>> {
+      const folder = parseTrustFolder(given)
+      const workdir = folder.ok ? await resolveWorkdir(folder.value) : folder
+      return workdir.ok ? complete.inWorkdir({ workdir: workdir.value, permissions: [] }, typed) : workdir
     },
 
     /** Refuses a file that `read_file` may not read by a rule. Refused: not_driver, workdir_needed. */

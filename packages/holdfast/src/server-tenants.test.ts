@@ -91,6 +91,7 @@ const queryOf: Readonly<Record<string, string>> = {
   '/v1/sessions/:id/file': '?path=a.txt',
   '/v1/tools': '?workdir=/',
   '/v1/folders': '?text=/none',
+  '/v1/folders/complete': '?workdir=/none',
 }
 const bodyOf: Readonly<Record<string, unknown>> = {
   '/v1/sessions/:id/commands': { type: 'rename', title: 'Mine' },

@@ -37,6 +37,7 @@ import {
   type SessionList,
   type SessionNews,
   type Sessions,
+  type SlashCommand,
   type Spending,
   type SpendingCaps,
   type SpendingOptions,
@@ -204,6 +205,8 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   agents(workdir: string): Promise<readonly ListedAgent[]>
   /** Lists the MCP servers that sessions of a folder can use, as they are now. Starts none. Refused: bad_workdir. */
   mcpServers(workdir: string): Promise<FolderServers>
+  /** Lists the slash commands that the first prompt of a session in a folder can begin with. Refused: bad_workdir. */
+  commands(workdir: string): Promise<readonly SlashCommand[]>
   /**
    * Lists the tools of a session, or of a new session in a folder, with the rules and the sandbox in force. The tools of
    * MCP servers are listed with their servers.
@@ -300,6 +303,7 @@ export function createHoldfastMethods(
     skills: async (workdir) => orThrow(await folders.skills(workdir)),
     agents: async (workdir) => orThrow(await folders.agents(workdir)),
     mcpServers: async (workdir) => orThrow(await folders.servers(workdir)),
+    commands: async (workdir) => orThrow(await folders.commands(workdir)),
     tools: async (of) => orThrow(await tools.list(orThrow(parseOptions(ToolsOf, of, 'list tools')))),
     tokens: {
       create: async (options) => orThrow(await tokens.create(options)),

@@ -42,7 +42,7 @@ import {
 import { createRemoteFolderLists } from './remote-folder-lists.ts'
 import { createRemoteModelSettings } from './remote-model-settings.ts'
 import { createRemoteHooks, createRemoteOfferTrust } from './remote-offer-trust.ts'
-import { completeFolder, completePath } from './remote-paths.ts'
+import { completeFolder, completeInFolder, completePath } from './remote-paths.ts'
 import { createRemotePermissions } from './remote-permissions.ts'
 import { createRemoteSpending } from './remote-spending.ts'
 import { createLoginLink, createRemoteTokens, logIn, logOut, readAccess, shareSession } from './remote-tokens.ts'
@@ -70,6 +70,8 @@ export interface RemoteHoldfast extends HoldfastMethods {
   logOut(): Promise<void>
   /** Completes the absolute path of a folder on the server, to work in; an empty text gives its own. Refused: bad_workdir. */
   completeFolder(text: string): Promise<FoundPaths>
+  /** Completes a path of a folder on the server, for a mention in a first prompt; the best first. Refused: bad_workdir. */
+  completeInFolder(workdir: string, text: string): Promise<FoundPaths>
   /** Completes a path of the working directory of a session, for a mention; the best first. Refused: workdir_needed. */
   completePath(session: string, text: string): Promise<FoundPaths>
   /**
@@ -134,6 +136,7 @@ export function connectHoldfast(
     logIn: async (given) => orThrow(await logIn(wire, given)),
     logOut: async () => void orThrow(await logOut(wire)),
     completeFolder: async (text) => orThrow(await completeFolder(wire, text)),
+    completeInFolder: async (workdir, text) => orThrow(await completeInFolder(wire, workdir, text)),
     completePath: async (session, text) => orThrow(await completePath(wire, session, text)),
     saveKey: async (given) => orThrow(await modelSettings.saveKey(given)),
     removeKey: async (provider) => orThrow(await modelSettings.removeKey(provider)),

@@ -5,6 +5,7 @@ import {
   FolderSkills,
   parseTrustFolder,
   type Result,
+  SlashCommandList,
 } from '@holdfast/protocol'
 import { type Http, parseAnswer, queryOf } from '../http/http.ts'
 
@@ -22,6 +23,10 @@ export function createRemoteFolderLists(wire: Http): FolderLister {
     async agents(workdir) {
       const answer = await read('/v1/agents', workdir)
       return parseAnswer(answer, 'a list of agents', AgentList.shape.agents, 'agents')
+    },
+    async commands(workdir) {
+      const answer = await read('/v1/commands', workdir)
+      return parseAnswer(answer, 'a list of commands', SlashCommandList.shape.commands, 'commands')
     },
     servers: async (workdir) => parseAnswer(await read('/v1/servers', workdir), 'a list of servers', FolderServers),
   }

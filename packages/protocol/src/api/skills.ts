@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { SlashCommand } from '../command/slash-command.ts'
 import { clip } from '../event/text-of.ts'
 import { escapeLine } from '../text/hostile-text.ts'
 import { didYouMean } from '../text/nearest.ts'
@@ -114,4 +115,6 @@ export interface FolderLister {
   agents(workdir: string): Promise<Result<readonly ListedAgent[]>>
   /** Lists the MCP servers of the user and the workspace. Starts none. */
   servers(workdir: string): Promise<Result<FolderServers>>
+  /** Lists the slash commands that the first prompt of a session can begin with. Starts no server. */
+  commands(workdir: string): Promise<Result<readonly SlashCommand[]>>
 }

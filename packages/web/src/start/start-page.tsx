@@ -1,5 +1,7 @@
 import type { Fault, Sessions } from '@holdfast/protocol'
 import { type FormEvent, useRef, useState } from 'react'
+import { CompletionMenu, shownCompletion } from '../completion/completion-menu.tsx'
+import { useCompletion } from '../completion/use-completion.ts'
 import { DropArea, FileButton } from '../draft-files/file-input.tsx'
 import { FileTray } from '../draft-files/file-tray.tsx'
 import { useDraftFiles } from '../draft-files/use-draft-files.ts'
@@ -14,6 +16,7 @@ import { FolderField } from './folder-field.tsx'
 import { useRecentFolders, useServerFolder } from './recent-folders.ts'
 import { firstWish, StartOptions, type StartWish } from './start-options.tsx'
 import { startSession } from './start-session.ts'
+import { useFolderCompletions } from './use-folder-completions.ts'
 
 type StartPageProps = { readonly sessions: Sessions; readonly onOpenList: () => void }
 
@@ -30,7 +33,6 @@ const noFolders: readonly string[] = []
 export function StartPage({ sessions, onOpenList }: StartPageProps) {
   useTabTitle(null, false)
   const isLost = useIsLost()
-  const form = useRef<HTMLFormElement>(null)
   const draft = useDraftText('new')
   const draftFiles = useDraftFiles('new')
   const recent = useRecentFolders(sessions)
@@ -40,6 +42,8 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
   const [fault, setFault] = useState<Fault | null>(null)
   const serverFolder = useServerFolder(recent?.length === 0)
   const workdir = chosen ?? recent?.[0] ?? serverFolder ?? ''
+  const box = useRef<HTMLTextAreaElement>(null)
+  const completion = useCompletion(draft, box, useFolderCompletions(workdir))
   const isSending = draftFiles.files.some(({ state }) => state.at === 'sending')
   const isOff = isStarting || isLost || isSending
 
@@ -62,7 +66,7 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
     event.preventDefault()
     void start()
   }
-  const focusMessage = () => form.current?.querySelector('textarea')?.focus()
+  const focusMessage = () => box.current?.focus()
   const suggest = (text: string) => {
     draft.write(text)
     focusMessage()
@@ -76,7 +80,7 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
   return (
     <main className="new-session">
       <ListButton onOpen={onOpenList} />
-      <form ref={form} onSubmit={onSubmit} aria-label="New session">
+      <form onSubmit={onSubmit} aria-label="New session">
         <h1>New session</h1>
         {recent?.length === 0 && <FirstRun folder={workdir} />}
         <div className="field">
@@ -91,28 +95,35 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
           />
           {isFolderFault && <FaultNote fault={fault} />}
         </div>
-        <DropArea
-          draftFiles={draftFiles}
-          isOff={isStarting}
-          className="composer-box"
-          onTakeOut={(text) => draft.write(draft.current().replace(text, ''))}
-        >
-          <FileTray draftFiles={draftFiles} />
-          <MessageBox
-            value={draft.text}
-            onChange={draft.write}
-            onSend={start}
-            placeholder="What should the agent do?"
-            rows={3}
-          />
-          <div className="composer-foot">
-            <FileButton draftFiles={draftFiles} isOff={isStarting} />
-            <StartOptions wish={wish} onChange={setWish} />
-            <button type="submit" className="primary" disabled={isOff}>
-              {isStarting ? 'Starting…' : isSending ? 'Sending files…' : 'Start session'}
-            </button>
-          </div>
-        </DropArea>
+        <div className="completed-box">
+          <DropArea
+            draftFiles={draftFiles}
+            isOff={isStarting}
+            className="composer-box"
+            onTakeOut={(text) => draft.write(draft.current().replace(text, ''))}
+          >
+            <FileTray draftFiles={draftFiles} />
+            <MessageBox
+              box={box}
+              value={draft.text}
+              onChange={draft.write}
+              onCaret={completion.setCaret}
+              onKey={completion.onKey}
+              completion={shownCompletion(completion)}
+              onSend={start}
+              placeholder="What should the agent do? @ names a file, / a command."
+              rows={3}
+            />
+            <div className="composer-foot">
+              <FileButton draftFiles={draftFiles} isOff={isStarting} />
+              <StartOptions wish={wish} onChange={setWish} />
+              <button type="submit" className="primary" disabled={isOff}>
+                {isStarting ? 'Starting…' : isSending ? 'Sending files…' : 'Start session'}
+              </button>
+            </div>
+          </DropArea>
+          <CompletionMenu {...completion} />
+        </div>
         {!isFolderFault && <FaultNote fault={fault} />}
         <ul className="suggestions" aria-label="Suggestions">
           {suggestions.map((text) => (

@@ -24,6 +24,8 @@ const queryOf: Readonly<Record<string, string>> = {
   '/v1/skills': '?workdir=/w',
   '/v1/agents': '?workdir=/w',
   '/v1/servers': '?workdir=/w',
+  '/v1/commands': '?workdir=/w',
+  '/v1/folders/complete': '?workdir=/w',
   '/v1/tools': '?workdir=/w',
 }
 const concrete = (path: string) =>

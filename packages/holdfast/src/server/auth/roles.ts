@@ -49,8 +49,10 @@ export const routeAccess = {
   'GET /v1/skills': all('driver'),
   'GET /v1/agents': all('driver'),
   'GET /v1/servers': all('driver'),
+  'GET /v1/commands': all('driver'),
   // Who may start a session in any folder may see which folders there are.
   'GET /v1/folders': all('driver'),
+  'GET /v1/folders/complete': all('driver'),
 
   'GET /v1/sessions': each('viewer'),
   'POST /v1/sessions': all('driver'),

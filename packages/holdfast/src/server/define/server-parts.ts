@@ -60,6 +60,8 @@ type Typed = { readonly text: string; readonly limit: number }
 export type PathCompleter = {
   /** Returns files and folders of the workdir of a session. Refused: workdir_needed. */
   inSession(handle: LocalSession, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
+  /** Returns files and folders of a folder in which a session could be started. Refused: bad_workdir. */
+  inFolder(workdir: string, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
   /** Returns folders below an absolute path; for an empty text the folder of the server. Refused: bad_workdir. */
   folders(typed: Typed): Promise<Result<FoundPaths>>
   /** Refuses a file of the workdir that a rule keeps from `read_file`. Refused: not_driver, workdir_needed. */
@@ -89,7 +91,7 @@ export const absentParts: ServerParts = {
   trust: { offers: noTrust, grant: noTrust, revoke: noTrust, list: noTrust },
   hooks: { list: lacks('lists no hooks') },
   tools: { list: lacks('lists no tools') },
-  folders: { skills: noLists, agents: noLists, servers: noLists },
-  paths: { inSession: noPaths, folders: noPaths, refuseDenied: async () => done },
+  folders: { skills: noLists, agents: noLists, servers: noLists, commands: noLists },
+  paths: { inSession: noPaths, inFolder: noPaths, folders: noPaths, refuseDenied: async () => done },
   modelSettings: { saveKey: noSettings, removeKey: noSettings, setDefault: noSettings },
 }

@@ -17,7 +17,9 @@ it('paths are completed for drivers: in the workdir of a session under its rules
   for (const name of ['notes.md', 'private/notes.md']) await writeFile(join(workdir, name), '')
   const holdfast = orThrow(await open({ environment: { HOLDFAST_HOME: join(folder, 'home') } }))
   opened.defer(() => holdfast.close())
-  const test = opened.use(await openTestServer({ sessions: holdfast.handles, paths: holdfast.paths }))
+  const test = opened.use(
+    await openTestServer({ sessions: holdfast.handles, paths: holdfast.paths, folders: holdfast.folders }),
+  )
   const permissions = [{ tool: 'find', pattern: 'private/**', verdict: 'deny' as const }]
   const { id } = await holdfast.startSession({ workdir, model: 'demo/agent', permissions })
 
@@ -29,6 +31,36 @@ it('paths are completed for drivers: in the workdir of a session under its rules
   const folders = await test.call(`/v1/folders?text=${encodeURIComponent(join(folder, 'wo'))}`)
   expect(await folders.json()).toEqual({ paths: [{ path: `${workdir}/`, type: 'folder' }], isCut: false })
 
+  const inFolder = (folder: string, text: string) =>
+    `/v1/folders/complete?workdir=${encodeURIComponent(folder)}&text=${encodeURIComponent(text)}`
+  const ofFolder = await test.call(inFolder(workdir, 'not'))
+  expect(await ofFolder.json()).toEqual({
+    paths: [
+      { path: 'notes.md', type: 'file' },
+      { path: 'private/notes.md', type: 'file' }, // the rule is one of the session
+    ],
+    isCut: false,
+  })
+  const outside = await test.call(inFolder(workdir, '../'))
+  expect(await outside.json()).toEqual({ paths: [], isCut: false })
+  for (const bad of [
+    inFolder('work', ''),
+    inFolder(join(workdir, 'gone'), ''),
+    inFolder(join(workdir, 'notes.md'), ''),
+  ])
+    expect(await codeOf(await test.call(bad))).toBe('bad_workdir')
+  orThrow(
+    await openPermissionRules(findHome({ HOLDFAST_HOME: join(folder, 'home') })).add({
+      ...{ tool: '*', pattern: 'notes.md', verdict: 'deny' },
+    }),
+  )
+  const ruled = await test.call(inFolder(workdir, 'not'))
+  expect(await ruled.json()).toEqual({ paths: [{ path: 'private/notes.md', type: 'file' }], isCut: false })
+  const commands = await test.call(`/v1/commands?workdir=${encodeURIComponent(workdir)}`)
+  expect(await commands.json()).toMatchObject({
+    commands: expect.arrayContaining([expect.objectContaining({ name: 'plan', source: 'built-in' })]),
+  })
+
   const own = await test.call('/v1/folders')
   expect(await own.json()).toEqual({ paths: [{ path: join(process.cwd(), '/'), type: 'folder' }], isCut: false })
 
@@ -37,7 +69,7 @@ it('paths are completed for drivers: in the workdir of a session under its rules
   expect((await test.call(`/v1/sessions/${id}/complete?text=${'x'.repeat(1001)}`)).status).toBe(400)
   expect((await test.call(`/v1/sessions/${id}/complete?limit=201`)).status).toBe(400)
   const headers = { authorization: `Bearer ${test.tokens.viewer}` }
-  for (const path of [`/v1/sessions/${id}/complete`, '/v1/folders?text=/'])
+  for (const path of [`/v1/sessions/${id}/complete`, '/v1/folders?text=/', inFolder(workdir, '')])
     expect(await codeOf(await test.call(path, { headers }))).toBe('not_driver')
 })
 

@@ -36,5 +36,18 @@ const completeFolders = defineRoute({
   },
 })
 
-export const folderRoutes: readonly Route[] = [completeFolders]
+const completeInFolder = defineRoute({
+  on: 'GET /v1/folders/complete',
+  summary:
+    'Complete a path of a folder, for a mention in the first prompt of a session: files and folders, the best first',
+  query: z.strictObject({ ...typed, workdir: z.string().min(1).max(4096), text: typed.text.default('') }),
+  answers: answersJson(FoundPaths),
+  refuses: ['not_found', 'bad_workdir', 'outside_workdir', 'bad_config'],
+  handle({ input, request }, { paths }) {
+    const { workdir, text, limit = limitDefault } = input.query
+    return paths.inFolder(workdir, { text, limit, signal: request.signal })
+  },
+})
+
+export const folderRoutes: readonly Route[] = [completeFolders, completeInFolder]
 export const completionRoutes: readonly Route[] = [completeInSession]

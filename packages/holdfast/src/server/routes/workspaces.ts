@@ -1,4 +1,4 @@
-import { AgentList, FolderServers, FolderSkills, HookList, ok, ToolList } from '@holdfast/protocol'
+import { AgentList, FolderServers, FolderSkills, HookList, ok, SlashCommandList, ToolList } from '@holdfast/protocol'
 import { z } from 'zod'
 import { answersJson, defineRoute, type Route } from '../define/route.ts'
 
@@ -58,5 +58,24 @@ const listServers = defineRoute({
   handle: ({ input }, { folders }) => folders.servers(input.query.workdir),
 })
 
+const listCommands = defineRoute({
+  on: 'GET /v1/commands',
+  summary: 'List the slash commands that the first prompt of a session in a folder can begin with',
+  query: ofFolder,
+  answers: answersJson(SlashCommandList),
+  refuses: ['not_found'],
+  async handle({ input }, { folders }) {
+    const found = await folders.commands(input.query.workdir)
+    return found.ok ? ok({ commands: [...found.value] }) : found
+  },
+})
+
 /** The routes for what counts in a folder. */
-export const workspaceRoutes: readonly Route[] = [listHooks, listTools, listSkills, listAgents, listServers]
+export const workspaceRoutes: readonly Route[] = [
+  listHooks,
+  listTools,
+  listSkills,
+  listAgents,
+  listServers,
+  listCommands,
+]

@@ -1,11 +1,14 @@
 import type { LiveView } from '@holdfast/client'
-import type { Meta, Mode, SessionView } from '@holdfast/protocol'
-import { type KeyboardEvent, useRef, useState } from 'react'
+import { type Meta, type Mode, ok, type SessionView } from '@holdfast/protocol'
+import { type KeyboardEvent, useContext, useMemo, useRef, useState } from 'react'
+import { CompletionMenu, shownCompletion } from '../../completion/completion-menu.tsx'
+import { type CompletionSource, useCompletion } from '../../completion/use-completion.ts'
 import { DropArea, FileButton } from '../../draft-files/file-input.tsx'
 import { FileTray } from '../../draft-files/file-tray.tsx'
 import type { DraftFiles } from '../../draft-files/use-draft-files.ts'
 import { keyText } from '../../keys/key-hint.tsx'
 import { ModelPicker } from '../../models/model-picker.tsx'
+import { attempt, ServerContext } from '../../models/server-context.ts'
 import { ThinkingMenu } from '../../models/thinking-menu.tsx'
 import { useSmall } from '../../screens/use-narrow.ts'
 import { PermissionMenu } from '../../start/permission-menu.tsx'
@@ -15,12 +18,10 @@ import { FaultNote } from '../../ui/elements.tsx'
 import { MessageBox } from '../../ui/message-box.tsx'
 import { ModeSwitch } from '../../ui/mode-switch.tsx'
 import { Popover } from '../../ui/popover.tsx'
-import { whyHistoryLocked } from '../state/session-context.ts'
+import { useSession, whyHistoryLocked } from '../state/session-context.ts'
 import type { Commands, PromptKind } from '../state/use-commands.ts'
-import { CompletionMenu, optionId } from './completion-menu.tsx'
 import { ContextGauge } from './context-gauge.tsx'
 import { PlanBar } from './plan-bar.tsx'
-import { useCompletion } from './use-completion.ts'
 import { promptsOf, useHistory } from './use-history.ts'
 import { useSend } from './use-send.ts'
 
@@ -45,7 +46,7 @@ export function Composer(props: ComposerProps) {
   const box = useRef<HTMLTextAreaElement>(null)
   const busy = isBusy(view.status)
   const isSmall = useSmall()
-  const completion = useCompletion(draft, box)
+  const completion = useCompletion(draft, box, useSessionCompletions())
   const onHistory = useHistory(draft, () => promptsOf(live.messages))
   const { send, sending, fault, isOff, isUploading } = useSend({ draft, draftFiles, commands, isLost })
   /** Sends from a button. The focus goes back to the box: else the next letter could answer a question that appears. */
@@ -86,11 +87,7 @@ export function Composer(props: ComposerProps) {
           onRecall={onRecall}
           placeholder={placeholderOf({ isLost, isWatching, busy, isSmall })}
           onKey={onKey}
-          completion={
-            completion.found.length > 0
-              ? { listId: completion.listId, optionId: optionId(completion.listId, completion.at) }
-              : null
-          }
+          completion={shownCompletion(completion)}
         />
         <div className="composer-foot">
           <FileButton draftFiles={draftFiles} isOff={isWatching} />
@@ -134,6 +131,20 @@ export function Composer(props: ComposerProps) {
         </div>
       </DropArea>
     </div>
+  )
+}
+
+/** Completes what the session on screen knows. */
+function useSessionCompletions(): CompletionSource {
+  const { handle } = useSession()
+  const server = useContext(ServerContext)
+  return useMemo(
+    () => ({
+      commands: () => handle.commands(),
+      paths: async (typed) =>
+        server ? attempt(() => server.holdfast.completePath(handle.id, typed)) : ok({ paths: [], isCut: false }),
+    }),
+    [handle, server],
   )
 }
 

@@ -57,6 +57,8 @@ export const keyTable = {
   focusInput: { text: 'Go to the message box', group: 'This session', keys: ['Shift+Escape'], ...everywhere },
   stop: { text: 'Stop the agent', group: 'This session', keys: ['Escape'], ...everywhere },
   togglePlan: { text: 'Switch between Plan and Exec', group: 'This session', keys: ['Ctrl+.'], ...everywhere },
+  previousTurn: { text: 'Go to the turn before', group: 'This session', keys: ['Alt+ArrowUp'], ...outside },
+  nextTurn: { text: 'Go to the next turn', group: 'This session', keys: ['Alt+ArrowDown'], ...outside },
   changes: { text: 'Show the changes of this session', group: 'This session', keys: ['Ctrl+Shift+D'], ...everywhere },
   rename: { text: 'Rename this session', group: 'This session', keys: [], ...everywhere },
   pin: { text: 'Pin or unpin this session', group: 'This session', keys: [], ...everywhere },

@@ -1,7 +1,11 @@
 import { escapeLine, type Result } from '@holdfast/protocol'
 import { useState } from 'react'
 import { SessionItems } from '../../actions/session-items.tsx'
+import { type KeyName, keyEntry } from '../../keys/key-table.ts'
+import { keysOf } from '../../keys/match-key.ts'
+import { runKey, useAvailableKeys } from '../../keys/use-key.ts'
 import type { RelatedSession, RelatedSessions } from '../../list/related-sessions.ts'
+import { useSmall } from '../../screens/use-narrow.ts'
 import { Menu, MenuItem, MenuLabel, MenuLink, MenuSeparator } from '../../ui/menu.tsx'
 import { hrefOf } from '../../ui/route.ts'
 import { showToast } from '../../ui/toast.tsx'
@@ -14,6 +18,10 @@ export function SessionMenu({ related }: { readonly related: RelatedSessions }) 
   const watching = whyReadOnly(live)
   const { meta } = live
   const hold = work === null ? whyHistoryLocked(live) : 'A summary is being written.'
+  const hasTurns = useAvailableKeys().includes('previousTurn')
+  const isSmall = useSmall()
+  /** A phone has no such keys. */
+  const hint = (name: KeyName) => (isSmall ? {} : { keys: keysOf(keyEntry(name).keys[0] ?? '').join('+') })
   const isAnyCollapsed = live.messages.some(({ kind, collapsed }) => kind === 'tool_call' && collapsed)
 
   const compact = async () => {
@@ -56,6 +64,12 @@ export function SessionMenu({ related }: { readonly related: RelatedSessions }) 
         hold={watching}
         onChoose={asks.toggleAllFolds}
       />
+      {hasTurns && (
+        <>
+          <MenuItem name="Previous turn" {...hint('previousTurn')} onChoose={() => runKey('previousTurn')} />
+          <MenuItem name="Next turn" {...hint('nextTurn')} onChoose={() => runKey('nextTurn')} />
+        </>
+      )}
       <MenuSeparator />
       {meta && <SessionItems target={meta} hasKeys={false} />}
       {related.parent && <Links title="Parent" sessions={[related.parent]} />}

@@ -1,6 +1,8 @@
 import type { LiveView } from '@holdfast/client'
 import type { SessionView } from '@holdfast/protocol'
 import { useContext, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { keyText } from '../../keys/key-hint.tsx'
+import { useKey } from '../../keys/use-key.ts'
 import { isBusy } from '../../text/format.ts'
 import { ShownOnlyContext, useSession } from '../state/session-context.ts'
 import { useVersions, VersionsContext } from '../state/versions.ts'
@@ -54,6 +56,9 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
     scroll.letGo()
     virtualizer.scrollToIndex(target, { align: 'start' })
   }
+  const hasTurns = turns.length > 1
+  useKey('previousTurn', () => jump(-1), hasTurns)
+  useKey('nextTurn', () => jump(1), hasTurns)
   const parts = live.live
   const outputs = new Map(parts.flatMap(({ kind, call, text }) => (kind === 'output' ? [[call, text] as const] : [])))
   const isEmpty = rows.length === 0 && parts.length === 0 && !isBusy(view.status)
@@ -84,7 +89,7 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
           />
         </div>
       </div>
-      {turns.length > 1 && <TurnJumps onJump={jump} />}
+      {hasTurns && <TurnJumps onJump={jump} />}
       {!scroll.isAtEnd && !isEmpty && (
         <button type="button" className="to-end" onClick={scroll.toEnd}>
           Latest ↓
@@ -96,14 +101,14 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
 
 type TurnJumpsProps = { readonly onJump: (step: 1 | -1) => void }
 
-/** Goes from turn to turn. Where it would cover the text, it is not shown. */
+/** Goes from turn to turn. Where it would cover the text, it is not shown: keys, the palette and the session menu do the same. */
 const TurnJumps = ({ onJump }: TurnJumpsProps) => (
   <nav className="turn-jumps" aria-label="Turns">
     <button
       type="button"
       className="quiet icon-button"
       aria-label="Previous turn"
-      title="Previous turn"
+      title={`Previous turn${keyText('previousTurn')}`}
       onClick={() => onJump(-1)}
     >
       <svg viewBox="0 0 16 16" aria-hidden="true">
@@ -114,7 +119,7 @@ const TurnJumps = ({ onJump }: TurnJumpsProps) => (
       type="button"
       className="quiet icon-button"
       aria-label="Next turn"
-      title="Next turn"
+      title={`Next turn${keyText('nextTurn')}`}
       onClick={() => onJump(1)}
     >
       <svg viewBox="0 0 16 16" aria-hidden="true">

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { orThrow } from '@holdfast/protocol'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { findAxeProblems } from './axe.ts'
@@ -22,7 +23,9 @@ const give = (page: Page, how: 'drop' | 'paste', name: string, type: string, bas
   }`)
 
 describe('the input box of a session', () => {
-  const { now, startSession, atRest, say, transcript, answer } = usePage()
+  // A second model that can be chosen. Nothing asks it.
+  const env = { HOLDFAST_MODEL: 'demo/agent', GROQ_API_KEY: 'made-for-tests', GROQ_BASE_URL: 'http://127.0.0.1:9/v1' }
+  const { now, startSession, atRest, say, transcript, answer } = usePage({ env })
   const box = () => now().page.getByRole('textbox', { name: 'Message', exact: true })
 
   it('keeps text that is typed while a prompt is sent, also if it begins with that prompt', async () => {
@@ -97,15 +100,25 @@ describe('the input box of a session', () => {
     expect(await box().inputValue()).toBe('a draft')
   })
 
-  it('changes the thinking level, carries out an accepted plan, and explains context and cost', async () => {
-    const { page, complaints } = now()
+  it('changes model and thinking level, carries out an accepted plan, and explains context and cost', async () => {
+    const { page, server, complaints } = now()
     await startSession('list')
     await atRest()
     await page.getByRole('button', { name: 'Thinking: off' }).click()
     await page.getByRole('menuitemradio', { name: /^Low/ }).click()
     await page.getByRole('button', { name: 'Thinking: low' }).waitFor()
-    await page.getByRole('combobox', { name: /^Model: / }).click()
-    await page.getByRole('option', { name: /demo\/agent/ }).click()
+    const handle = orThrow(await server.sessions.open(page.url().split('/s/').at(-1) ?? ''))
+    const model = async () => orThrow(await handle.state(['model'])).model
+    const choose = async (name: RegExp) => {
+      await page.getByRole('combobox', { name: /^Model: / }).click()
+      await page.getByRole('option', { name }).first().click()
+    }
+    await choose(/groq\//)
+    await expect.poll(model).toMatch(/^groq\//)
+    const other = (await model()).split('/').slice(1).join('/')
+    await page.locator('.session-header').getByText(other).waitFor()
+    await choose(/demo\/agent/)
+    await expect.poll(model).toBe('demo/agent')
     await page.getByRole('group', { name: 'Mode' }).getByRole('button', { name: 'Plan' }).click()
     await page.getByRole('checkbox', { name: 'Keep the plan' }).waitFor()
     await say('plan a walk')

@@ -9,6 +9,12 @@ import { openBrowser } from './browser.ts'
 import { createPerson, makeWorkdir, openTab, usePage } from './page-fixture.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
+/** Takes a picture if `PAGE_SHOTS` names a folder. */
+const picture = async (page: Page, name: string) => {
+  const shots = process.env['PAGE_SHOTS']
+  if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`) })
+}
+
 describe('the page and its server', () => {
   let browser: Browser
   let context: BrowserContext
@@ -139,6 +145,16 @@ describe('the page and its server', () => {
     const { page: other } = await openTab(context)
     await other.goto(server.url)
     await other.getByRole('button', { name: 'Start session' }).waitFor()
+    const { page: settings, complaints: settingsComplaints } = await openTab(context)
+    await settings.goto(`${server.url}/#/settings`)
+    const tokens = settings.getByRole('list', { name: 'Tokens' })
+    await settings.getByText('works: it accepts writes').waitFor()
+    await settings
+      .getByRole('button', { name: /^Add a key for / })
+      .first()
+      .click()
+    const key = settings.getByRole('dialog').getByLabel(/^Key/)
+    await key.fill('sk-none')
     const { port } = new URL(server.url)
     const { link } = await connectHoldfast(server.url, server.token).share(page.url().split('/s/').at(-1) ?? '')
     const stranger = await browser.newContext()
@@ -153,12 +169,27 @@ describe('the page and its server', () => {
     const send = page.getByRole('button', { name: 'Send' })
     expect(await send.isDisabled()).toBe(true)
     expect(await other.getByRole('button', { name: 'Start session' }).isDisabled()).toBe(true)
+    const check = settings.getByRole('button', { name: 'Check and save' })
+    await expect.poll(() => check.isDisabled()).toBe(true)
+    expect(await key.isDisabled()).toBe(true)
+    await settings.keyboard.press('Escape')
+    const name = settings.getByRole('textbox', { name: 'Name' })
+    await settings.getByRole('dialog').waitFor({ state: 'detached' })
+    const off = [name, settings.getByRole('button', { name: 'Empty trash…' }), settings.getByLabel(/^Model: /)]
+    for (const one of off) expect(await one.isDisabled()).toBe(true)
+    expect(await settings.getByRole('button', { name: 'Dark', exact: true }).isEnabled()).toBe(true) // of the browser
+    await picture(settings, 'settings-lost')
+    expect(await tokens.getByRole('listitem').count()).toBe(0)
     await other.goto(page.url()) // the same page with another hash
     await other.getByText('The session opens by itself when the server is back.').waitFor()
 
     server = await startServerProcess({ home, port: Number(port) })
     for (const tab of [page, shared]) await tab.getByText('Connection lost.').waitFor({ state: 'detached' })
     await stranger.close()
+    await expect.poll(() => tokens.getByRole('listitem').count()).toBe(1) // that of the share link
+    expect(await name.isEnabled()).toBe(true)
+    expect(settingsComplaints.filter((text) => !text.includes('net::ERR'))).toEqual([])
+    await settings.close()
     expect(await box.inputValue()).toBe('list')
     await other.getByText('hello from the file').first().waitFor()
     const take = page.getByRole('button', { name: 'Take control' })

@@ -1,5 +1,6 @@
 import { limits } from '@holdfast/protocol'
 import { type FormEvent, useRef, useState } from 'react'
+import { NeedsServer } from '../screens/needs-server.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { type ActionTarget, type ExportFormat, exportFormats } from './session-actions.ts'
 
@@ -21,18 +22,20 @@ export function RenameDialog({ target, onRename, onClose }: RenameDialogProps) {
   return (
     <Dialog title="Rename the session" className="small" focus={field} onClose={onClose}>
       <form className="rename" onSubmit={onSubmit}>
-        <input
-          ref={field}
-          aria-label="Title"
-          value={title}
-          maxLength={limits.titleCharsMax}
-          onChange={(event) => setTitle(event.target.value)}
-          onFocus={(event) => event.target.select()}
-        />
-        <small>Leave it empty to use the first line of the first prompt.</small>
-        <button type="submit" className="primary">
-          Rename
-        </button>
+        <NeedsServer>
+          <input
+            ref={field}
+            aria-label="Title"
+            value={title}
+            maxLength={limits.titleCharsMax}
+            onChange={(event) => setTitle(event.target.value)}
+            onFocus={(event) => event.target.select()}
+          />
+          <small>Leave it empty to use the first line of the first prompt.</small>
+          <button type="submit" className="primary">
+            Rename
+          </button>
+        </NeedsServer>
       </form>
     </Dialog>
   )
@@ -44,20 +47,22 @@ type ExportDialogProps = { readonly onChoose: (format: ExportFormat) => void; re
 export function ExportDialog({ onChoose, onClose }: ExportDialogProps) {
   return (
     <Dialog title="Export the session" className="small" onClose={onClose}>
-      <div className="export-formats">
-        {exportFormats.map(([format, name]) => (
-          <button
-            key={format}
-            type="button"
-            onClick={() => {
-              onChoose(format)
-              onClose()
-            }}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
+      <NeedsServer>
+        <div className="export-formats">
+          {exportFormats.map(([format, name]) => (
+            <button
+              key={format}
+              type="button"
+              onClick={() => {
+                onChoose(format)
+                onClose()
+              }}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      </NeedsServer>
     </Dialog>
   )
 }

@@ -1,5 +1,6 @@
 import { escapeLine, HoldfastError, type ListedToken, type SharedSession } from '@holdfast/protocol'
 import { useEffect, useState } from 'react'
+import { NeedsServer, useComebacks } from '../screens/needs-server.tsx'
 import { agoText, relativeTime } from '../text/format.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { useHoldfast } from './holdfast-context.ts'
@@ -29,6 +30,7 @@ export function ShareDialog({ session, onClose }: ShareDialogProps) {
   const [made, setMade] = useState<SharedSession | null>(null)
   const [links, setLinks] = useState<readonly ListedToken[] | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
+  const comebacks = useComebacks()
   const [changes, setChanges] = useState(0)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change is read again
@@ -41,7 +43,7 @@ export function ShareDialog({ session, onClose }: ShareDialogProps) {
     return () => {
       isLeft = true
     }
-  }, [sharing, session, changes])
+  }, [sharing, session, changes, comebacks])
 
   const attempt = async (work: () => Promise<void>) => {
     setProblem(null)
@@ -57,44 +59,48 @@ export function ShareDialog({ session, onClose }: ShareDialogProps) {
 
   return (
     <Dialog title="Share this session" onClose={onClose}>
-      <div className="share">
-        <p>Anyone with the link can read this session as it grows, and nothing else. You can revoke it at any time.</p>
-        {made === null ? (
-          <button type="button" className="primary" onClick={create}>
-            Create a link
-          </button>
-        ) : (
-          <NewLink link={made.link} />
-        )}
-        {isLocalHost(location.hostname) && (
-          <p className="share-local">
-            This server is reached at {location.host}, so the link works on this machine only. Start it with an address
-            that others reach to share with them.
+      <NeedsServer>
+        <div className="share">
+          <p>
+            Anyone with the link can read this session as it grows, and nothing else. You can revoke it at any time.
           </p>
-        )}
-        {problem !== null && (
-          <p className="fault" role="alert">
-            {escapeLine(problem)}
-          </p>
-        )}
-        {links !== null && links.length > 0 && (
-          <section aria-label="Links">
-            <h3>Links that work now</h3>
-            <ul className="share-links">
-              {links.map(({ id, name, createdAt }) => (
-                <li key={id}>
-                  <span>
-                    {escapeLine(name)} <small>created {agoText(relativeTime(createdAt, Date.now()))}</small>
-                  </span>
-                  <button type="button" onClick={() => revoke(id)}>
-                    Revoke
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </section>
-        )}
-      </div>
+          {made === null ? (
+            <button type="button" className="primary" onClick={create}>
+              Create a link
+            </button>
+          ) : (
+            <NewLink link={made.link} />
+          )}
+          {isLocalHost(location.hostname) && (
+            <p className="share-local">
+              This server is reached at {location.host}, so the link works on this machine only. Start it with an
+              address that others reach to share with them.
+            </p>
+          )}
+          {problem !== null && (
+            <p className="fault" role="alert">
+              {escapeLine(problem)}
+            </p>
+          )}
+          {links !== null && links.length > 0 && (
+            <section aria-label="Links">
+              <h3>Links that work now</h3>
+              <ul className="share-links">
+                {links.map(({ id, name, createdAt }) => (
+                  <li key={id}>
+                    <span>
+                      {escapeLine(name)} <small>created {agoText(relativeTime(createdAt, Date.now()))}</small>
+                    </span>
+                    <button type="button" onClick={() => revoke(id)}>
+                      Revoke
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+        </div>
+      </NeedsServer>
     </Dialog>
   )
 }

@@ -1,5 +1,5 @@
 import type { RemoteSessions } from '@holdfast/client'
-import type { Meta } from '@holdfast/protocol'
+import { escapeLine, type Meta } from '@holdfast/protocol'
 import { type DragEvent, useMemo, useRef, useState } from 'react'
 import { useActions } from '../actions/actions.tsx'
 import { ariaKeys, keyText } from '../keys/key-hint.tsx'
@@ -45,7 +45,7 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
     localStorage.setItem(groupingKey, next)
     setGrouping(next)
   }
-  const found = useFoundMessages(sessions, filter.search, filter.workspace)
+  const found = useFoundMessages(sessions, filter)
   const waiting = useShared(({ waiting }) => waiting)
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const [isWhole, setWhole] = useState(false)
@@ -78,7 +78,8 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
     else first?.focus()
   }
   const draw = (row: ListRow) => drawRow(row, { list, nowMs, current, child, filter, onLeave, setWhole, setToggled })
-  const isEmpty = list.isLoaded && !list.fault && rows.length === 0 && (!isSearch || found.hits !== null)
+  const isEmpty =
+    list.isLoaded && !list.fault && rows.length === 0 && (!isSearch || (found.hits !== null && !found.fault))
   return (
     <DropZone isOff={isLost}>
       <div className="sidebar-head">
@@ -104,6 +105,11 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
       {list.fault && (
         <p className="sidebar-note bad" role="status">
           {list.fault.code === 'unreachable' ? 'The server does not respond. Retrying…' : list.fault.message}
+        </p>
+      )}
+      {isSearch && found.fault && !list.fault && (
+        <p className="sidebar-note bad" role="status">
+          Messages cannot be searched. {escapeLine(found.fault.message)}
         </p>
       )}
       {isEmpty && <EmptyNote filter={filter} onClear={() => onFilter(noFilter)} />}

@@ -1,10 +1,10 @@
 import type { RemoteSessions } from '@holdfast/client'
 import type { Fault } from '@holdfast/protocol'
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { withBeginning } from '../text/search-words.ts'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import type { ListFilter } from './list-filter.ts'
 import type { FoundMessage } from './list-rows.ts'
+import { createMessageSearch } from './search-messages.ts'
 
-const pageSize = 50
 const typingMs = 200
 
 /** The messages that a search has found so far. `hits` is null until the first answer. */
@@ -19,24 +19,23 @@ export type FoundState = {
 type Found = Omit<FoundState, 'loadMore'> & { readonly next: string | null }
 const nothing: Found = { hits: null, hasMore: false, isIndexing: false, fault: null, next: null }
 
-/** Searches all messages that were ever said, page by page. The last letters may be the beginning of a word. */
-export function useFoundMessages(sessions: RemoteSessions, search: string, workspace: string | null): FoundState {
+/** Searches all messages of the listed sessions, page by page. The last letters may be the beginning of a word. */
+export function useFoundMessages(sessions: RemoteSessions, filter: ListFilter): FoundState {
   const [found, setFound] = useState(nothing)
-  const text = search.trim()
+  const search = useMemo(
+    () => (filter.search.trim() === '' ? null : createMessageSearch(sessions, filter)),
+    [sessions, filter],
+  )
   const loading = useRef(false)
-  const latest = useRef('')
+  const latest = useRef(search)
 
   const load = useCallback(
     async (cursor: string | null) => {
-      const asked = `${workspace} ${text}`
+      if (search === null) return
       loading.current = true
-      const answer = await sessions.search({
-        ...{ text: withBeginning(text), limit: pageSize },
-        ...(workspace !== null && { workspace }),
-        ...(cursor !== null && { cursor }),
-      })
+      const answer = await search(cursor)
       loading.current = false
-      if (asked !== latest.current) return // a newer search is on its way
+      if (search !== latest.current) return // a newer search is on its way
       if (!answer.ok) return setFound((before) => ({ ...before, hits: before.hits ?? [], fault: answer.fault }))
       const { hits, next, isIndexing = false } = answer.value
       const hasMore = next !== null
@@ -45,15 +44,15 @@ export function useFoundMessages(sessions: RemoteSessions, search: string, works
         ...{ next, hasMore, isIndexing, fault: null },
       }))
     },
-    [sessions, text, workspace],
+    [search],
   )
   useEffect(() => {
-    latest.current = `${workspace} ${text}`
-    setFound((before) => (text === '' ? nothing : { ...before, next: null, hasMore: false }))
-    if (text === '') return
+    latest.current = search
+    setFound((before) => (search === null ? nothing : { ...before, next: null, hasMore: false }))
+    if (search === null) return
     const timer = setTimeout(() => void load(null), typingMs)
     return () => clearTimeout(timer)
-  }, [load, text, workspace])
+  }, [load, search])
 
   const { next, ...state } = found
   const loadMore = () => {

@@ -1,5 +1,6 @@
 import { escapeLine, type Fault, type ListedProvider } from '@holdfast/protocol'
 import { type FormEvent, useRef, useState } from 'react'
+import { NeedsServer } from '../screens/needs-server.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FaultNote } from '../ui/elements.tsx'
 import { showToast } from '../ui/toast.tsx'
@@ -49,32 +50,34 @@ export function KeyDialog({ provider: { provider, title }, onSaved, onClose }: K
         </div>
       ) : (
         <form className="dialog-body" onSubmit={onSubmit}>
-          <label className="field">
-            Key
-            <input
-              ref={field}
-              type="password"
-              value={key}
-              onChange={(event) => setKey(event.target.value)}
-              autoComplete="off"
-              spellCheck={false}
-              required
-            />
-            <small>
-              The server checks it with {name} and saves it where only its user can read it. It is never shown again.
-            </small>
-          </label>
-          <FaultNote fault={fault} />
-          <div className="menu-choices">
-            <button type="submit" className="primary" disabled={isSaving || key.trim() === ''}>
-              {isSaving ? 'Checking…' : 'Check and save'}
-            </button>
-            {fault?.code === 'unreachable' && (
-              <button type="button" disabled={isSaving} onClick={() => save(true)}>
-                Save without a check
+          <NeedsServer>
+            <label className="field">
+              Key
+              <input
+                ref={field}
+                type="password"
+                value={key}
+                onChange={(event) => setKey(event.target.value)}
+                autoComplete="off"
+                spellCheck={false}
+                required
+              />
+              <small>
+                The server checks it with {name} and saves it where only its user can read it. It is never shown again.
+              </small>
+            </label>
+            <FaultNote fault={fault} />
+            <div className="menu-choices">
+              <button type="submit" className="primary" disabled={isSaving || key.trim() === ''}>
+                {isSaving ? 'Checking…' : 'Check and save'}
               </button>
-            )}
-          </div>
+              {fault?.code === 'unreachable' && (
+                <button type="button" disabled={isSaving} onClick={() => save(true)}>
+                  Save without a check
+                </button>
+              )}
+            </div>
+          </NeedsServer>
         </form>
       )}
     </Dialog>

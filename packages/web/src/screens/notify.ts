@@ -5,14 +5,30 @@ import { hrefOf } from '../ui/route.ts'
 export type NotifyState = 'ask' | 'on' | 'off' | 'missing'
 
 export function notifyState(): NotifyState {
-  if (!('Notification' in globalThis) || !isSecureContext) return 'missing'
+  if (!('Notification' in globalThis) || !isSecureContext || isRefused) return 'missing'
   const { permission } = Notification
   return permission === 'granted' ? 'on' : permission === 'denied' ? 'off' : 'ask'
+}
+
+/** A browser on a phone has the class, but lets only service workers show notifications. It says so at the first one. */
+let isRefused = false
+
+/** Shows a notification. Returns null if this browser cannot. */
+function open(title: string, options: NotificationOptions): Notification | null {
+  try {
+    return new Notification(title, options)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    isRefused = true
+    return null
+  }
 }
 
 /** Asks for the permission. Call it for a click only. */
 export async function askToNotify(): Promise<NotifyState> {
   await Notification.requestPermission()
+  // Finds out at once whether they work there. Elsewhere it would be seen for a moment.
+  if (notifyState() === 'on' && /Android/.test(navigator.userAgent)) open('Notifications are on', {})?.close()
   return notifyState()
 }
 
@@ -33,7 +49,8 @@ export async function notifyWaiting(
 ): Promise<void> {
   if (sessions.length === 0 || notifyState() !== 'on' || isNotifyOff() || (await isAnySeen())) return
   for (const { id, title, handle } of sessions) {
-    const shown = new Notification('Waits for your answer', { body: escapeLine(title) || handle, tag: id })
+    const shown = open('Waits for your answer', { body: escapeLine(title) || handle, tag: id })
+    if (shown === null) return
     shown.addEventListener('click', () => {
       globalThis.focus()
       location.hash = hrefOf({ at: 'session', name: id })

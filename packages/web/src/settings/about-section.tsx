@@ -1,6 +1,7 @@
-import { type Fault, ok } from '@holdfast/protocol'
+import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { useState } from 'react'
 import { attempt, useServer } from '../models/server-context.ts'
+import { useComebacks } from '../screens/needs-server.tsx'
 import { bytesText, counted } from '../text/format.ts'
 import { FaultNote } from '../ui/elements.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
@@ -9,11 +10,12 @@ import { Section } from './section.tsx'
 /** The version of the server, how its store is, and the end of this login. */
 export function AboutSection({ isAdmin }: { readonly isAdmin: boolean }) {
   const { holdfast } = useServer()
-  const { value: health, fault: away } = useLoaded(() => attempt(() => holdfast.health()), [holdfast])
-  const { value: ready } = useLoaded(async () => ok((await fetch('/v1/ready')).ok), [])
-  const { value: stats, fault } = useLoaded(
+  const comebacks = useComebacks()
+  const { value: health, fault: away } = useLoaded(() => attempt(() => holdfast.health()), [holdfast, comebacks])
+  const { value: ready } = useLoaded(readReady, [comebacks])
+  const { value: stats, fault: uncounted } = useLoaded(
     async () => (isAdmin ? attempt(() => holdfast.stats({ days: 1 })) : ok(null)),
-    [holdfast, isAdmin],
+    [holdfast, isAdmin, comebacks],
   )
   const [refused, setRefused] = useState<Fault | null>(null)
   const logOut = async () => {
@@ -24,7 +26,7 @@ export function AboutSection({ isAdmin }: { readonly isAdmin: boolean }) {
   }
   return (
     <Section title="About">
-      <FaultNote fault={refused ?? away ?? fault} />
+      <FaultNote fault={refused ?? away ?? uncounted} />
       <dl className="settings-facts">
         <Fact name="Version" text={health ? `Holdfast ${health.version}` : 'not known yet'} />
         <Fact
@@ -56,6 +58,13 @@ export function AboutSection({ isAdmin }: { readonly isAdmin: boolean }) {
     </Section>
   )
 }
+
+/** Returns whether the server is ready. Refused: unreachable, which the note above says already. */
+const readReady = (): Promise<Result<boolean>> =>
+  fetch('/v1/ready').then(
+    (answer) => ok(answer.ok),
+    () => refuse(fault('unreachable', 'The server does not respond.')),
+  )
 
 const Fact = ({ name, text }: { readonly name: string; readonly text: string }) => (
   <div>

@@ -30,7 +30,7 @@ const texts: Readonly<Record<NotifyState, string>> = {
   ask: 'The browser asks you once.',
   on: 'You are told when no tab of this page is in sight.',
   off: 'This browser blocks them for this page. Allow them in its settings for this site.',
-  missing: 'This browser shows them only over HTTPS or from this machine.',
+  missing: 'This browser cannot show them here. They need a desktop browser, and HTTPS or this machine.',
 }
 
 /** Whether the browser tells a person that a session waits. */

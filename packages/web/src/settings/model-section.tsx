@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { KeyDialog } from '../models/key-dialog.tsx'
 import { ModelPicker } from '../models/model-picker.tsx'
 import { attempt, useServer, useServerFacts } from '../models/server-context.ts'
+import { useIsLost } from '../screens/use-screens.ts'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { FaultNote } from '../ui/elements.tsx'
 import { showToast } from '../ui/toast.tsx'
@@ -13,6 +14,7 @@ export function ModelSection({ isAdmin }: { readonly isAdmin: boolean }) {
   const server = useServer()
   const { models, fault: unread } = useServerFacts()
   const [fault, setFault] = useState<Fault | null>(null)
+  const isLost = useIsLost()
   const chosen = models?.models.find(({ isDefault }) => isDefault)?.model ?? null
   const choose = async (model: string) => {
     const set = await attempt(() => server.holdfast.setDefaultModel(model))
@@ -26,7 +28,7 @@ export function ModelSection({ isAdmin }: { readonly isAdmin: boolean }) {
       <FaultNote fault={fault ?? unread} />
       <div className="switch-row">
         <span>Default model of new sessions</span>
-        <ModelPicker model={chosen} onChoose={(model) => void choose(model)} isOff={!isAdmin} />
+        <ModelPicker model={chosen} onChoose={(model) => void choose(model)} isOff={!isAdmin || isLost} />
       </div>
       <ul className="settings-list" aria-label="Providers">
         {models?.providers.map((provider) => (
@@ -45,6 +47,7 @@ type ProviderRowProps = {
 
 function ProviderRow({ provider, isAdmin, onFault }: ProviderRowProps) {
   const server = useServer()
+  const isLost = useIsLost()
   const [asked, setAsked] = useState<'add' | 'remove' | null>(null)
   const title = escapeLine(provider.title)
   const close = () => setAsked(null)
@@ -78,6 +81,7 @@ function ProviderRow({ provider, isAdmin, onFault }: ProviderRowProps) {
           title={`Remove the key of ${title}?`}
           confirm="Remove"
           isDanger
+          isOff={isLost}
           onConfirm={() => void remove()}
           onClose={close}
         >

@@ -1,6 +1,7 @@
 import { escapeLine, type Fault, listCoverageText } from '@holdfast/protocol'
 import { useState } from 'react'
 import { attempt, useServer } from '../models/server-context.ts'
+import { useComebacks } from '../screens/needs-server.tsx'
 import { FaultNote } from '../ui/elements.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { Section } from './section.tsx'
@@ -12,7 +13,10 @@ export function PermissionSection() {
   const { holdfast } = useServer()
   const [count, setCount] = useState(0)
   const [refused, setRefused] = useState<Fault | null>(null)
-  const { value: rules, fault } = useLoaded(() => attempt(() => holdfast.permissions()), [holdfast, count])
+  const { value: rules, fault } = useLoaded(
+    () => attempt(() => holdfast.permissions()),
+    [holdfast, count, useComebacks()],
+  )
   const uncovered = listCoverageText(rules ?? [])
   const remove = async (id: string) => {
     const removed = await attempt(() => holdfast.removePermission(id))

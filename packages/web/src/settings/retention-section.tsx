@@ -1,6 +1,7 @@
 import type { Fault } from '@holdfast/protocol'
 import { useState } from 'react'
 import { attempt, useServer } from '../models/server-context.ts'
+import { useIsLost } from '../screens/use-screens.ts'
 import { counted } from '../text/format.ts'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { FaultNote } from '../ui/elements.tsx'
@@ -12,6 +13,7 @@ type Asked = { readonly what: 'prune' | 'empty'; readonly count: number }
 /** Moves inactive sessions to the trash, and empties it. Both say first how many sessions they mean. */
 export function RetentionSection() {
   const { holdfast } = useServer()
+  const isLost = useIsLost()
   const [days, setDays] = useState('30')
   const [asked, setAsked] = useState<Asked | null>(null)
   const [fault, setFault] = useState<Fault | null>(null)
@@ -66,6 +68,7 @@ export function RetentionSection() {
           title={asked.what === 'prune' ? 'Move inactive sessions to the trash?' : 'Empty the trash?'}
           confirm={asked.what === 'prune' ? 'Move to trash' : 'Delete permanently'}
           isDanger={asked.what === 'empty'}
+          isOff={isLost}
           onConfirm={() => void confirm(asked)}
           onClose={() => setAsked(null)}
         >

@@ -1,5 +1,7 @@
 import { type Access, escapeLine } from '@holdfast/protocol'
-import { ownsServer, useServerFacts } from '../models/server-context.ts'
+import { useEffect } from 'react'
+import { ownsServer, useServer, useServerFacts } from '../models/server-context.ts'
+import { NeedsServer, useComebacks } from '../screens/needs-server.tsx'
 import { useTabTitle } from '../screens/use-tab-title.ts'
 import { ListButton } from '../ui/elements.tsx'
 import { AboutSection } from './about-section.tsx'
@@ -12,7 +14,12 @@ import { TokenSection } from './token-section.tsx'
 /** The settings: those of this browser, and for an admin those of the server. */
 export function SettingsPage({ onOpenList }: { readonly onOpenList: () => void }) {
   useTabTitle('Settings', false)
+  const server = useServer()
   const { access } = useServerFacts()
+  const comebacks = useComebacks()
+  useEffect(() => {
+    if (comebacks > 0) void server.load(true)
+  }, [server, comebacks])
   const isAdmin = access?.role === 'admin'
   const isOwner = ownsServer(access) === true
   return (
@@ -23,14 +30,16 @@ export function SettingsPage({ onOpenList }: { readonly onOpenList: () => void }
       </header>
       <AppearanceSection />
       <NotificationSection />
-      <ModelSection isAdmin={isOwner} />
-      {isAdmin && (
-        <>
-          {isOwner && <PermissionSection />}
-          <TokenSection />
-          <RetentionSection />
-        </>
-      )}
+      <NeedsServer>
+        <ModelSection isAdmin={isOwner} />
+        {isAdmin && (
+          <>
+            {isOwner && <PermissionSection />}
+            <TokenSection />
+            <RetentionSection />
+          </>
+        )}
+      </NeedsServer>
       <AboutSection isAdmin={isOwner} />
       {access !== null && !isOwner && <p className="settings-note">{whoSeesMore(access)}</p>}
     </main>

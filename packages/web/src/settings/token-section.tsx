@@ -1,6 +1,7 @@
 import { type CreatedToken, escapeLine, type Fault, type TokenRole } from '@holdfast/protocol'
 import { type FormEvent, useState } from 'react'
 import { attempt, useServer } from '../models/server-context.ts'
+import { useComebacks } from '../screens/needs-server.tsx'
 import { relativeTime } from '../text/format.ts'
 import { FaultNote } from '../ui/elements.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
@@ -18,7 +19,10 @@ export function TokenSection() {
   const [role, setRole] = useState<TokenRole>('viewer')
   const [created, setCreated] = useState<CreatedToken | null>(null)
   const [refused, setRefused] = useState<Fault | null>(null)
-  const { value: tokens, fault } = useLoaded(() => attempt(() => holdfast.tokens.list()), [holdfast, count])
+  const { value: tokens, fault } = useLoaded(
+    () => attempt(() => holdfast.tokens.list()),
+    [holdfast, count, useComebacks()],
+  )
   const create = async (event: FormEvent) => {
     event.preventDefault()
     const made = await attempt(() => holdfast.tokens.create({ name: name.trim(), role }))

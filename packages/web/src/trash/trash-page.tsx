@@ -68,6 +68,7 @@ export function TrashPage({ sessions, onOpenList }: TrashPageProps) {
       )}
       {asked && (
         <ConfirmDialog
+          isOff={isLost}
           title={asked.about === 'all' ? 'Empty the trash?' : 'Delete this session permanently?'}
           confirm="Delete permanently"
           isDanger

@@ -73,12 +73,15 @@ type ConfirmDialogProps = {
   /** The word of the button that does it. */
   readonly confirm: string
   readonly isDanger?: boolean
+  /** It cannot be done now. */
+  readonly isOff?: boolean
   readonly onConfirm: () => void
   readonly onClose: () => void
 }
 
 /** Asks before something that cannot be undone easily. A press beside it does not close it. Cancel has the focus. */
-export function ConfirmDialog({ title, children, confirm, isDanger = false, onConfirm, onClose }: ConfirmDialogProps) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, children, confirm, isDanger = false, isOff = false, onConfirm, onClose } = props
   const [isOpen, setOpen] = useState(true)
   return (
     <AlertDialog.Root
@@ -95,7 +98,7 @@ export function ConfirmDialog({ title, children, confirm, isDanger = false, onCo
           </AlertDialog.Description>
           <footer>
             <AlertDialog.Close>Cancel</AlertDialog.Close>
-            <AlertDialog.Close className={isDanger ? 'danger' : 'primary'} onClick={onConfirm}>
+            <AlertDialog.Close className={isDanger ? 'danger' : 'primary'} disabled={isOff} onClick={onConfirm}>
               {confirm}
             </AlertDialog.Close>
           </footer>

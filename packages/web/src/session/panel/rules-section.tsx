@@ -9,6 +9,7 @@ import {
 import { type FormEvent, useEffect, useId, useState } from 'react'
 import { useHoldfast } from '../../actions/holdfast-context.ts'
 import { useOwnsServer } from '../../models/server-context.ts'
+import { NeedsServer, useComebacks } from '../../screens/needs-server.tsx'
 import { unruledText } from '../../start/permission-menu.tsx'
 import { baseName } from '../../text/format.ts'
 import { useLive } from '../state/session-context.ts'
@@ -42,26 +43,28 @@ function ServerRules({ workspace }: { readonly workspace: string }) {
       )}
       {rules === null && problem === null && <Loading />}
       {rules?.length === 0 && problem === null && <p className="nothing">{unruled}</p>}
-      <ul className="rules">
-        {rules?.map((rule) => (
-          <li key={rule.id}>
-            <span className={`verdict verdict-${rule.verdict}`}>{rule.verdict}</span>
-            <span className="rule-text">
-              <code>{escapeLine(rule.tool)}</code>
-              {rule.pattern !== undefined && <code>{escapeLine(rule.pattern)}</code>}
-              <span className="panel-about">
-                {rule.exact && 'exactly this · '}
-                {rule.workspace === undefined ? 'everywhere' : `in ${escapeLine(baseName(rule.workspace))}`}
+      <NeedsServer>
+        <ul className="rules">
+          {rules?.map((rule) => (
+            <li key={rule.id}>
+              <span className={`verdict verdict-${rule.verdict}`}>{rule.verdict}</span>
+              <span className="rule-text">
+                <code>{escapeLine(rule.tool)}</code>
+                {rule.pattern !== undefined && <code>{escapeLine(rule.pattern)}</code>}
+                <span className="panel-about">
+                  {rule.exact && 'exactly this · '}
+                  {rule.workspace === undefined ? 'everywhere' : `in ${escapeLine(baseName(rule.workspace))}`}
+                </span>
               </span>
-            </span>
-            <button type="button" aria-label={`Remove the rule ${nameOf(rule)}`} onClick={() => remove(rule.id)}>
-              Remove
-            </button>
-          </li>
-        ))}
-      </ul>
-      {uncovered !== null && <p className="nothing">{uncovered}</p>}
-      <AddRule workspace={workspace} onAdd={add} />
+              <button type="button" aria-label={`Remove the rule ${nameOf(rule)}`} onClick={() => remove(rule.id)}>
+                Remove
+              </button>
+            </li>
+          ))}
+        </ul>
+        {uncovered !== null && <p className="nothing">{uncovered}</p>}
+        <AddRule workspace={workspace} onAdd={add} />
+      </NeedsServer>
     </PanelSection>
   )
 }
@@ -143,10 +146,11 @@ function useRules(workspace: string) {
       return false
     }
   }
+  const comebacks = useComebacks()
   // An answer to an approval may store a rule.
   const waiting = useLive(({ view }) => view?.pendingApprovals.length ?? 0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the folder and the answers change the rules
-  useEffect(() => void run(async () => undefined), [workspace, waiting])
+  useEffect(() => void run(async () => undefined), [workspace, waiting, comebacks])
   return {
     rules,
     problem,

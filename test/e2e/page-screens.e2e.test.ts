@@ -74,6 +74,77 @@ describe('several screens', () => {
     expect(count()).toBe(1)
   })
 
+  /** Hides a tab and says that two others are shown, so that it leaves its streams before its 30 s are over. */
+  const hideAtOnce = async (tab: Page, other: Page) => {
+    await show(tab, true)
+    await other.evaluate<void>(`
+      const channel = new BroadcastChannel('holdfast.screens')
+      for (const _ of [1, 2]) channel.postMessage({ type: 'shown' })
+    `)
+  }
+
+  it('keeps no session stream in a tab that is hidden for 30 s, but its seat and its count of what waits', async () => {
+    const { page, context, server, workdir } = now()
+    await page.addInitScript('delete globalThis.SharedWorker') // so that the streams are requests of the tab
+    const unfollowed: string[] = []
+    page.on('request', (request) => request.url().endsWith('/unfollow') && unfollowed.push(request.url()))
+    const keeper = countStreams(page)
+    await startSession('count to 3') // this tab is the first: it keeps the news
+    await answer(3).waitFor()
+    await atRest()
+    const { page: other } = await openTab(context)
+    await other.addInitScript('delete globalThis.SharedWorker')
+    await other.clock.install()
+    const count = countStreams(other)
+    await other.goto(page.url())
+    const said = other.getByRole('log', { name: 'Transcript' })
+    await said.getByText('1, 2, 3.', { exact: true }).waitFor()
+    const handle = orThrow(await server.sessions.open(page.url().split('/s/').at(-1) ?? ''))
+    const seats = async () => orThrow(await handle.state(['meta'])).meta.attachments
+    await expect.poll(seats).toBe(2)
+    expect(count()).toBe(1)
+
+    await show(other, true)
+    await other.clock.fastForward(29_000)
+    expect(count()).toBe(1)
+    await other.clock.fastForward(2_000)
+    await expect.poll(count).toBe(0)
+    expect(await seats()).toBe(2)
+    await hideAtOnce(page, other)
+    await expect.poll(() => unfollowed.length).toBe(1)
+    expect(keeper()).toBe(1) // with the news only
+    const asked = orThrow(await server.sessions.start({ workdir, model: 'demo/agent' }))
+    orThrow(await asked.submit({ type: 'sendPrompt', content: 'write hidden.txt: 1' }))
+    for (const tab of [page, other]) await expect.poll(() => tab.title()).toMatch(/^\(1\) /)
+    expect([count(), await seats()]).toEqual([0, 2])
+
+    orThrow(await handle.submit({ type: 'sendPrompt', content: 'count to 4' }))
+    await show(other, false)
+    await said.getByText('1, 2, 3, 4.', { exact: true }).waitFor()
+    await expect.poll(async () => orThrow(await asked.snapshot()).view.pendingApprovals.length).toBe(1)
+    orThrow(await asked.submit({ type: 'respondToApproval', decision: 'reject' }))
+  })
+
+  it('has one tab that keeps the news for hidden ones also where the browser has no locks, as on plain HTTP', async () => {
+    const { page, context, server, workdir } = now()
+    const noLocks = "Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })"
+    const { page: closed } = await openTab(context)
+    const { page: other } = await openTab(context)
+    for (const tab of [closed, page, other]) {
+      await tab.addInitScript(noLocks)
+      await tab.goto(server.url)
+      await tab.getByRole('button', { name: 'Start session' }).waitFor()
+    }
+    await closed.close() // it was chosen, and another one is now
+    await hideAtOnce(page, other)
+    await hideAtOnce(other, page)
+    const asked = orThrow(await server.sessions.start({ workdir, model: 'demo/agent' }))
+    orThrow(await asked.submit({ type: 'sendPrompt', content: 'write hidden.txt: 1' }))
+    for (const tab of [page, other]) await expect.poll(() => tab.title()).toMatch(/^\(1\) /)
+    await expect.poll(async () => orThrow(await asked.snapshot()).view.pendingApprovals.length).toBe(1)
+    orThrow(await asked.submit({ type: 'respondToApproval', decision: 'reject' }))
+  })
+
   it('lets who watches stop the agent, and take control', async () => {
     const { page, context } = now()
     await startSession('count to 500')

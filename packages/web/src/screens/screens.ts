@@ -1,5 +1,6 @@
 import type { Connection, RemoteSessions } from '@holdfast/client'
 import { fault, HoldfastError, type SessionNews } from '@holdfast/protocol'
+import { awaitChoice } from '../stream/open-stream-fetch.ts'
 import { drawFavicon } from './favicon.ts'
 import { notifyWaiting } from './notify.ts'
 import { createTabPause } from './pause-hidden-tab.ts'
@@ -112,11 +113,13 @@ export function openScreens(sessions: RemoteSessions): Screens {
   if (document.hidden) pause.startHidden()
   else onVisibility()
   void followNews()
-  holdLock(holderLock, 'exclusive', () => {
+  const becomeHolder = () => {
     isHolder = true
     pause.onHolder()
     say({ type: 'waiting', waiting: state.waiting })
-  })
+  }
+  if (navigator.locks) holdLock(holderLock, 'exclusive', becomeHolder)
+  else awaitChoice(becomeHolder)
   return state
 }
 

@@ -1,9 +1,12 @@
 import type { ModelEnd, ModelPart, Models, Provider, Tool, Tools } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
-import { type Dice, modelsWith, scriptedUsage } from '@holdfast/testkit'
+import { aSubagentTool, type Dice, modelsWith, scriptedUsage } from '@holdfast/testkit'
 import type { SimProcess } from './sim-process.ts'
 
 type Parts = { readonly process: SimProcess; readonly dice: Dice; readonly node: string }
+
+/** A prompt with this word may start a subagent. */
+export const delegate = 'Delegate'
 
 const aborted: ModelEnd = { type: 'aborted' }
 
@@ -18,11 +21,11 @@ const pause = ({ clock }: SimProcess, delayMs: number, signal: AbortSignal): Pro
     signal.addEventListener('abort', end, { once: true })
   })
 
-/** Creates a model that says some words and calls `touch`, with a nonce that no other call has. */
+/** Creates a model that says some words and calls `touch`, with a nonce that no other call has, or starts a subagent. */
 export function createModels({ process, dice, node }: Parts): Models {
   let calls = 0
 
-  async function* stream(signal: AbortSignal): AsyncGenerator<ModelPart> {
+  async function* stream(mayDelegate: boolean, signal: AbortSignal): AsyncGenerator<ModelPart> {
     for (const text of ['Let ', 'me ', 'look.'].slice(dice.below(3))) {
       await pause(process, 20 + dice.below(200), signal)
       if (signal.aborted) return yield { type: 'end', end: aborted }
@@ -31,13 +34,16 @@ export function createModels({ process, dice, node }: Parts): Models {
     yield { type: 'said', part: 0, said: { type: 'text', text: 'Let me look.' } }
     const hasCall = dice.chance(2, 3)
     if (hasCall) {
-      const said = { type: 'call', tool: 'touch', args: { nonce: `${node}-${calls++}` } } as const
-      yield { type: 'said', part: 1, said }
+      const touching = { type: 'call', tool: 'touch', args: { nonce: `${node}-${calls++}` } } as const
+      const delegating = { type: 'call', tool: 'subagent', args: { task: 'Look around.' } } as const
+      yield { type: 'said', part: 1, said: mayDelegate ? delegating : touching }
     }
     yield { type: 'end', end: { type: 'complete', finish: hasCall ? 'calls' : 'stop', usage: scriptedUsage } }
   }
 
-  const provider: Provider = { stream: (_, { signal }) => stream(signal) }
+  const provider: Provider = {
+    stream: ({ messages }, { signal }) => stream(JSON.stringify(messages.at(-1)).includes(delegate), signal),
+  }
   return modelsWith(() => ({ type: 'ready', provider }))
 }
 
@@ -49,7 +55,7 @@ export type EffectWatch = {
   readonly acts: (nonce: string, session: string) => void
 }
 
-/** Creates a tool that changes something several times, for up to ten seconds. */
+/** Creates a tool that changes something several times, for up to ten seconds, and one that starts subagents. */
 export function createTools({ process, dice }: Parts, watch: EffectWatch): Tools {
   const touch: Tool = {
     schema: { name: 'touch', description: 'touch something', input: { type: 'object' } },
@@ -69,9 +75,10 @@ export function createTools({ process, dice }: Parts, watch: EffectWatch): Tools
       return { type: 'ok', output: { text: 'touched' } }
     },
   }
+  const all = [touch, aSubagentTool()]
   return {
-    all: [touch],
-    find: (name) => (name === 'touch' ? touch : null),
+    all,
+    find: (name) => all.find(({ schema }) => schema.name === name) ?? null,
     endLeftover: async () => undefined,
   }
 }

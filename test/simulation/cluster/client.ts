@@ -1,4 +1,5 @@
 import { CommandId, type CommandInput, type SessionId } from '@holdfast/protocol'
+import { delegate } from './agent.ts'
 import type { World } from './world.ts'
 
 /** A client that sends commands to random nodes until each is acknowledged, under the same id. */
@@ -27,7 +28,7 @@ export function startClient({ clock, dice, nodes, database }: World, session: Se
 
   const next = (): CommandInput => {
     const roll = dice.below(6)
-    if (roll < 2) return { type: 'sendPrompt', content: 'Look around.' }
+    if (roll < 2) return { type: 'sendPrompt', content: dice.chance(1, 2) ? `${delegate} it.` : 'Look around.' }
     if (roll === 2)
       return { type: 'respondToApproval', decision: dice.pick(['approve', 'reject'] as const) ?? 'reject' }
     if (roll === 3) return { type: 'abort' }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { invariant, orThrow, type SessionId } from '@holdfast/protocol'
+import { invariant, type LostRecord, orThrow, type Recorded, type SessionId } from '@holdfast/protocol'
 import { createDice } from '@holdfast/testkit'
 import { loadSession } from '../../../packages/core/src/runtime/log/load-session.ts'
+import { childOf } from '../../../packages/core/src/session/open-child.ts'
 import { type Client, startClient } from './client.ts'
 import { runFaults } from './faults.ts'
 import { type Follower, startFollower } from './follower.ts'
@@ -77,9 +78,24 @@ async function checkClient({ database }: World, { session, acknowledged }: Clien
   const row = await tables.entry(session)
   invariant(records.length === row?.head, `${session} has ${records.length} records, and its head is ${row?.head}`)
   for (const [index, { seq }] of records.entries()) invariant(seq === index + 1, `seq ${seq} is at ${index + 1}`)
+  for (const record of records) invariant(!isLostChild(record), `${session}: ${JSON.stringify(record)}`)
+  await checkRest(tables, session)
+}
+
+/** A call must not fail because its subagent was at another node. */
+const isLostChild = (record: Recorded | LostRecord): boolean =>
+  !('lost' in record) &&
+  record.event.type === 'call.settled' &&
+  JSON.stringify(record.event).includes('cannot be opened')
+
+/** The session is at rest, or waits for a person, itself or with the subagents that its calls wait for. */
+async function checkRest(tables: World['database']['tables'], session: SessionId): Promise<void> {
   const { state } = orThrow(await loadSession(tables, session))
-  const isWaiting = state.turn.phase === 'acting' && state.turn.calls.every(({ status }) => status === 'asked')
-  invariant(state.turn.phase === 'idle' || isWaiting, `${session} is left in ${JSON.stringify(state.turn)}`)
+  const { turn } = state
+  const isWaiting =
+    turn.phase === 'acting' && turn.calls.every(({ id, status }) => status === 'asked' || childOf(state, id))
+  invariant(turn.phase === 'idle' || isWaiting, `${session} is left in ${JSON.stringify(turn)}`)
+  for (const child of state.children) await checkRest(tables, child.session)
 }
 
 /** A follower has got every record once, in order, whatever node it was at. */

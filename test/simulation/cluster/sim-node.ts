@@ -32,6 +32,7 @@ export function startSimNode(world: World, blobs: Blobs, id: string): SimNode {
   const { keeper, join, attachTo } = startTerm(world, { id, process, connection })
   const store = createDatabaseStore(database, connection, id)
   const parts = { process, dice, node: id }
+  let named = 0
   const registry = createSessionRegistry({
     ...{ store, memoryStore: store, blobs, memoryBlobs: blobs, recent: createRecentRecords() },
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
@@ -57,7 +58,7 @@ export function startSimNode(world: World, blobs: Blobs, id: string): SimNode {
       async *changes() {},
     },
     newSessionId: () => world.newSessionId(),
-    newHandle: (attempt) => `calm-harbor-${id.replaceAll(/\D/g, '')}${attempt}`,
+    newHandle: () => `calm-harbor-${id.replaceAll(/\D/g, '')}${++named}`,
     resolveWorkdir: async (path) => ok(path),
   })
   attachTo(registry)

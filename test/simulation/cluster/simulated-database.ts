@@ -62,6 +62,14 @@ export function createSimulatedDatabase(clock: VirtualClock, defect: Defect | nu
     return appended
   }
 
+  /** Returns the live owner of the nearest session that a session was started for. */
+  async function liveOwnerAbove(session: SessionId): Promise<string | null> {
+    const above = (await inner.entry(session))?.entry.meta.parent ?? null
+    if (above === null) return null
+    const owner = owners.get(above) ?? null
+    return owner !== null && isLive(owner) ? owner : liveOwnerAbove(above)
+  }
+
   const transact: Transact = createSerialQueue()
   return {
     ...{ audit, transact },
@@ -96,8 +104,8 @@ export function createSimulatedDatabase(clock: VirtualClock, defect: Defect | nu
       async claim(session, owner, takeFrom) {
         const isCareless = defect === 'the database lets a live node be replaced'
         const isReplaceable = takeFrom !== null && (isCareless || !isLive(takeFrom))
-        if (!mayRun(owner)) return refuse(fault('workdir_elsewhere', 'This node is about to stop.'))
         const before = owners.get(session) ?? null
+        if (!mayRun(owner) && before !== owner) return refuse(fault('workdir_elsewhere', 'This node is about to stop.'))
         const claimed = await inner.claim(session, owner, isReplaceable ? takeFrom : null)
         if (!claimed.ok) return claimed
         if (before !== null && before !== owner && isLive(before))
@@ -143,7 +151,10 @@ export function createSimulatedDatabase(clock: VirtualClock, defect: Defect | nu
       },
       async place(session, here) {
         const owner = owners.get(session) ?? null
-        if (owner !== null && owner !== here && isLive(owner)) return owner
+        if (owner === here) return null
+        if (owner !== null && isLive(owner)) return owner
+        const beside = await liveOwnerAbove(session)
+        if (beside !== null && beside !== here && mayRun(beside)) return beside
         if (mayRun(here)) return null
         return [...nodes.keys()].find((id) => id !== here && isLive(id) && mayRun(id)) ?? null
       },

@@ -35,7 +35,7 @@ export function createWorld(dice: Dice, defect: Defect | null): World {
     ...{ dice, clock, defect },
     database: createSimulatedDatabase(clock, defect),
     network: createNetwork(clock, dice),
-    newSessionId: () => SessionId.parse(`ses_01k9xyzabcdefghjkmnpqrst${String(++sessions).padStart(2, '0')}`),
+    newSessionId: () => SessionId.parse(`ses_01k9xyzabcdefghjkmnpqr${String(++sessions).padStart(4, '0')}`),
     nodes: () => nodes,
     replace(node) {
       const name = node.id.charAt('node_'.length)

@@ -23,13 +23,13 @@ export interface Cluster {
   join(node: ClusterNode): Promise<void>
   /** Begins the next term of a node. False: the last one had ended, or the node was removed. */
   renew(id: string): Promise<boolean>
-  /** Marks a node that is about to stop: it claims no further session. */
+  /** Marks a node that is about to stop: it claims no session that it does not own. */
   drain(id: string): Promise<void>
   /** Returns the key of a node; null if it is not registered. */
   keyOf(id: string): Promise<string | null>
   /**
-   * Returns the node that has to run a session: its live owner, or one that serves its folder. Null: the node `here`, or
-   * none, which `claim` explains.
+   * Returns the node that has to run a session: its live owner, that of the session it was started for, or one that serves
+   * its folder. Null: the node `here`, or none, which `claim` explains.
    */
   place(session: SessionId, here: string): Promise<string | null>
   /** Follows the sessions whose rows any node changed: at least once each, in no order. Ends with the signal. */

@@ -1,4 +1,5 @@
 import { fault, type SessionId } from '@holdfast/protocol'
+import { childOf, type OpenChild } from '../../session/open-child.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import { dropLost } from './ownership.ts'
 import type { RegistryState } from './registry-state.ts'
@@ -11,8 +12,8 @@ export interface Membership {
   /** Goes on after `suspend`: gives up the sessions that others took over, and loads the rest again from their logs. */
   resume(): Promise<void>
   /**
-   * Hands all sessions over to other nodes: those at rest or waiting for a person at once, running turns when they end.
-   * Resolves when none is left, or when `signal` aborts. The node claims no further session.
+   * Hands all sessions over to other nodes, each with its subagents: those at rest or waiting for a person at once, running
+   * turns when they end. Resolves when none is left, or when `signal` aborts. The node claims no further session.
    */
   drain(signal: AbortSignal): Promise<void>
   /** Whether this node hands its sessions over, because it is about to stop. */
@@ -52,22 +53,38 @@ export function createMembership(
     async drain(signal) {
       parts.isDraining = true
       while (!signal.aborted && loaded.size > 0) {
-        const parked = [...loaded.values()].filter(({ runner }) => isParked(runner))
+        const parked = treesOf(loaded).filter((runner) => isParked(loaded, runner))
         // One that cannot be released must not end the turns of the others: its lease passes on with the term.
         const report = (id: SessionId) => (cause: unknown) => deps.onProblem({ where: `handing ${id} over`, cause })
-        await Promise.all(parked.map(({ runner: { id } }) => handOver(id).catch(report(id))))
+        await Promise.all(parked.map(({ id }) => handOver(id).catch(report(id))))
         if (parked.length === 0) await pause(parts, signal)
       }
     },
   }
 }
 
-/** Whether nothing runs: the session is at rest, or waits for a person, whose answer any node can take. */
-function isParked({ folded, isWriting }: SessionRunner): boolean {
-  const { turn, queue, children } = folded().state
-  if (isWriting() || children.length > 0) return false
+type Loaded = RegistryState['loaded']
+
+/** Returns the sessions at the top of their trees here. A subagent leaves with its parent, which waits for it. */
+const treesOf = (loaded: Loaded): readonly SessionRunner[] =>
+  [...loaded.values()].flatMap(({ runner }) => {
+    const { origin } = runner.folded().state
+    const parent = origin?.subagent ? origin.parent : null
+    return parent !== null && loaded.has(parent) ? [] : [runner]
+  })
+
+/** Whether nothing runs in a tree: each session is at rest, or waits for a person, whose answer any node can take. */
+function isParked(loaded: Loaded, { folded, isWriting }: SessionRunner): boolean {
+  const { state } = folded()
+  const { turn, queue, children } = state
+  const isChildParked = ({ session }: OpenChild) => {
+    const child = loaded.get(session)?.runner
+    // One at rest has a result, or waits for its own subagents: its parent has to be here when it goes on.
+    return child !== undefined && child.folded().state.turn.phase === 'acting' && isParked(loaded, child)
+  }
+  if (isWriting() || !children.every(isChildParked)) return false
   if (turn.phase === 'idle') return queue.length === 0
-  return turn.phase === 'acting' && turn.calls.every(({ status }) => status === 'asked')
+  return turn.phase === 'acting' && turn.calls.every(({ id, status }) => status === 'asked' || childOf(state, id))
 }
 
 const pause = ({ deps }: RegistryState, signal: AbortSignal): Promise<void> =>

@@ -97,6 +97,16 @@ export async function dropLost(
   return lost.filter(Boolean).length
 }
 
+/** Returns whether another live node owns a session. */
+export async function isElsewhere(
+  { node, store, isAlive }: Pick<NodeDeps, 'node' | 'store' | 'isAlive'>,
+  { entry }: Pick<SessionStores, 'entry'>,
+  id: SessionId,
+): Promise<boolean> {
+  const owner = (await entry(id))?.owner ?? null
+  return owner !== null && owner !== node.id && (await findLiveOwners(new Set([owner]), store, isAlive)).size > 0
+}
+
 /** Returns those of `owners` that still answer. Without owners, no node is looked up. */
 export async function findLiveOwners(
   owners: ReadonlySet<string>,

@@ -25,7 +25,7 @@ import { createMembership, type Membership, nodeSuspended } from './membership.t
 import { createNodeNews } from './node-news.ts'
 import type { Notifier } from './notifiers.ts'
 import { createOwners, type Owners } from './owners.ts'
-import { claimSession, createSettle, dropLost, settleCrashed } from './ownership.ts'
+import { claimSession, createSettle, dropLost, isElsewhere, settleCrashed } from './ownership.ts'
 import { type RegistryState, withAttachments } from './registry-state.ts'
 import type { SessionNewsFeed } from './session-news.ts'
 import { createSessionStores, type SessionStores } from './session-stores.ts'
@@ -142,7 +142,8 @@ function createRegistryState(deps: NodeDeps, settle: SessionRegistry['settleCras
       depsOf: stores.depsOf,
       load: (id) => load(parts, id),
       loaded: (id) => parts.loaded.get(id)?.runner ?? null,
-      unload: (id) => unload(parts, id, 'stopped'),
+      unload: (id, reason) => unload(parts, id, reason),
+      isElsewhere: (id) => isElsewhere(deps, stores, id),
       create: (session, events) => createSession(deps, stores, { session, parent: null, base: 0, events }),
     }),
   }

@@ -28,7 +28,7 @@ async function release(
   { runner, lease }: LoadedRunner,
   reason: 'stopped' | 'closing',
 ): Promise<void> {
-  const [own, left] = [stores.storeOf(id), await subagents.leave(id)]
+  const [own, left] = [stores.storeOf(id), await subagents.leave(id, reason)]
   await runner.stop(reason).finally(left)
   await endBackground(deps, id) // what the last call of the session has started meanwhile
   news.publish({ type: 'session.stopped', session: id, reason })

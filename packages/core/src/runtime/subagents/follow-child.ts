@@ -1,4 +1,4 @@
-import { type ChildOutcome, createCommandId, type SessionId } from '@holdfast/protocol'
+import { type ChildOutcome, createCommandId, type Fault, type FaultCode, type SessionId } from '@holdfast/protocol'
 import type { ChildEnd, FoundChild } from '../../session/input.ts'
 import type { SessionState } from '../../session/state.ts'
 import { loadSession } from '../log/load-session.ts'
@@ -12,7 +12,16 @@ type Followed = {
   readonly isLeaving: (id: SessionId) => boolean
 }
 
-/** Waits until the work of a subagent has ended. Loads it if no process runs it; null when `signal` aborts. */
+/** The subagent is at another node, or has to be: its work may go on there. */
+const elsewhereCodes: readonly FaultCode[] = ['session_locked', 'workdir_elsewhere']
+
+/** How often a subagent at another node is looked at. */
+const lookMs = 500
+
+/**
+ * Waits until the work of a subagent has ended. Loads it if no process runs it; if another one does, reads there in the log how
+ * it ends. Null when `signal` aborts.
+ */
 export async function waitForEnd(
   host: SubagentHost,
   known: KnownChildren,
@@ -25,7 +34,13 @@ export async function waitForEnd(
     try {
       // A session that leaves this process with its parent tells nothing: the next process finds out.
       const runner = isLeaving(id) ? null : await host.load(id)
-      if (runner && !runner.ok) return isLeaving(id) ? null : unknownEnd('failed', cannotOpen(runner.fault.message))
+      if (runner && !runner.ok) {
+        if (isLeaving(id)) return null
+        const end = await whenRefused(host, parent, id, runner.fault)
+        if (end) return end
+        await Promise.race([pause(host, signal), next])
+        continue
+      }
       const state = runner?.value.folded().state
       if (state && !isChildOf(state, parent)) return unknownEnd('failed', notItsChild)
       const status = state && outcomeOf(state)
@@ -37,6 +52,29 @@ export async function waitForEnd(
   }
   return null
 }
+
+/** Returns the end of a subagent that cannot be loaded; null if it can be later, or another node runs it. */
+async function whenRefused(
+  host: SubagentHost,
+  parent: SessionId,
+  id: SessionId,
+  { code, message }: Fault,
+): Promise<ChildEnd | null> {
+  if (elsewhereCodes.includes(code)) return findEnd(host, parent, id).catch(() => null) // the store is away: look again
+  return code === 'storage_error' ? null : unknownEnd('failed', cannotOpen(message))
+}
+
+const pause = ({ deps }: SubagentHost, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = () => {
+      cancel()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = deps.clock.after(lookMs, end)
+    signal.addEventListener('abort', end)
+    if (signal.aborted) end()
+  })
 
 const cannotOpen = (why: string): string => `The subagent cannot be opened: ${why}`
 
@@ -73,14 +111,15 @@ const isChildOf = ({ origin }: SessionState, parent: SessionId): boolean =>
 
 const notItsChild = 'The session that was to do this work is not a subagent of this one.'
 
-/** Returns the end of a subagent's work; null if it waits for an approval. */
+/** Returns the end of a subagent's work; null if it waits for an approval, or goes on at another node. */
 async function findEnd(host: SubagentHost, parent: SessionId, id: SessionId): Promise<ChildEnd | null> {
   const stored = await readState(host, id)
   if (typeof stored === 'string') return unknownEnd('interrupted', stored)
   if (!isChildOf(stored, parent)) return unknownEnd('interrupted', notItsChild)
-  if (await isWaiting(host, id, stored)) return null
-  if (stored.turns === 0) return unknownEnd('interrupted', neverBegan)
-  return endOf(host, id, stored, outcomeOf(stored) ?? 'interrupted')
+  const status = outcomeOf(stored)
+  if (status) return endOf(host, id, stored, status)
+  if ((await isWaiting(host, id, stored)) || (await host.isElsewhere(id))) return null
+  return stored.turns === 0 ? unknownEnd('interrupted', neverBegan) : endOf(host, id, stored, 'interrupted')
 }
 
 const neverBegan = 'The subagent was interrupted before it began.'

@@ -15,7 +15,9 @@ export type SubagentHost = {
   depsOf(id: SessionId): NodeDeps
   load(id: SessionId): Promise<Result<SessionRunner>>
   loaded(id: SessionId): SessionRunner | null
-  unload(id: SessionId): Promise<void>
+  unload(id: SessionId, reason: 'stopped' | 'closing'): Promise<void>
+  /** Whether another live node owns the session. */
+  isElsewhere(id: SessionId): Promise<boolean>
   /** Writes the first records of a new session, owned by this process. */
   create(id: SessionId, events: (handle: Handle) => readonly Event[]): Promise<Result<SessionId>>
 }

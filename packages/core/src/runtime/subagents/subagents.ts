@@ -11,7 +11,7 @@ import {
 import type { SubagentRequest } from '../../ports/guidance.ts'
 import type { ToolResult } from '../../ports/tool.ts'
 import type { ChildEnd } from '../../session/input.ts'
-import type { SessionState } from '../../session/state.ts'
+import { isAtWork, type SessionState } from '../../session/state.ts'
 import type { EffectDeps, EffectRun, Subagents } from '../dependencies.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import { answerChild } from './answer-child.ts'
@@ -32,12 +32,15 @@ export interface SubagentRegistry extends Subagents {
   afterChange(runner: SessionRunner): void
   /** Call it with the records of a session: subagents follow the mode, the boundaries and the trust above them. */
   afterRecords(session: SessionId, state: SessionState, records: readonly Recorded[]): void
-  /** Call it when a session was loaded. One that waits with its parent brings the parent along. */
+  /** Call it when a session was loaded. One that waits with its parent brings the parent along, or goes to its node. */
   afterLoad(runner: SessionRunner): void
   /** Call it when a session has left this process; `isUnloaded` if it does not come back by itself. */
   afterGone(session: SessionId, isUnloaded: boolean): void
-  /** Unloads all subagents below a session that is about to leave this process. The returned function ends the leaving. */
-  leave(session: SessionId): Promise<() => void>
+  /**
+   * Unloads all subagents below a session that is about to leave this process, for the same reason. The returned function
+   * ends the leaving.
+   */
+  leave(session: SessionId, reason: 'stopped' | 'closing'): Promise<() => void>
   /** From now on nothing is waited for: all sessions leave this process. */
   close(): void
   context(session: SessionId, state: SessionState): Promise<SubagentContext>
@@ -166,16 +169,16 @@ export function createSubagents(host: SubagentHost): SubagentRegistry {
       const { origin, turn } = runner.folded().state
       const parent = origin?.subagent ? origin.parent : null
       if (parent === null || turn.phase === 'idle' || host.loaded(parent) || isClosing) return
-      host.inBackground(`loading the parent of ${runner.id}`, host.load(parent))
+      host.inBackground(`loading the parent of ${runner.id}`, joinParent(host, runner, parent))
     },
     afterGone(session, isUnloaded) {
       known.afterGone(session, isUnloaded)
       if (isUnloaded) trees.forget(session)
     },
-    async leave(session) {
+    async leave(session, reason) {
       const all = known.below(session).map(({ id }) => id)
       for (const id of all) leaving.set(id, (leaving.get(id) ?? 0) + 1)
-      await Promise.all(all.map((id) => host.unload(id)))
+      await Promise.all(all.map((id) => host.unload(id, reason)))
       return () => {
         for (const id of all) {
           const left = (leaving.get(id) ?? 1) - 1
@@ -189,6 +192,17 @@ export function createSubagents(host: SubagentHost): SubagentRegistry {
     },
     context: (session, state) => contextOf(trees, session, state),
   }
+}
+
+/**
+ * Loads the parent of a subagent. If another node has the parent, a subagent that only waits for a person goes there too:
+ * the parent shows its questions, and passes the answers on.
+ */
+async function joinParent(host: SubagentHost, runner: SessionRunner, parent: SessionId): Promise<void> {
+  const loaded = await host.load(parent)
+  if (loaded.ok || loaded.fault.code !== 'session_locked') return
+  const isHere = host.loaded(runner.id) === runner
+  if (isHere && !isAtWork(runner.folded().state)) await host.unload(runner.id, 'closing')
 }
 
 const failed = (text: string): ToolResult => ({ type: 'failed', output: { text } })

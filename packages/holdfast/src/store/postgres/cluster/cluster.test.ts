@@ -64,7 +64,37 @@ describe('terms', () => {
       fault: { code: 'workdir_elsewhere', details: { label: 'shared', nodes: ['http://127.0.0.1/node-c'] } },
     })
     await one.cluster.drain('node-c')
-    expect(codeOf(await one.store.claim(sessionId(1), 'node-c', 'node-a'))).toBe('workdir_elsewhere')
+    expect(await one.store.claim(sessionId(1), 'node-c', 'node-a')).toMatchObject({
+      fault: {
+        ...{ code: 'workdir_elsewhere', details: { reason: 'draining', nodes: [] } },
+        message: expect.stringContaining('This node is about to stop'),
+      },
+    })
+  })
+
+  it('let a draining node load what it owns, such as the subagent of a turn that it finishes', async () => {
+    await join('node-a')
+    await join('node-b')
+    await one.cluster.drain('node-a')
+    await mustCreate(one.store, newSession(1))
+    expect(await one.cluster.place(sessionId(1), 'node-a')).toBeNull()
+    expect(codeOf(await one.store.claim(sessionId(1), 'node-a', null))).toBe('ok')
+  })
+
+  it('send what was started for a session to its live owner', async () => {
+    for (const id of ['node-a', 'node-b', 'node-c']) await join(id)
+    const startedFor = (above: number, number: number) => {
+      const { meta, ...entry } = newSession(number).entry
+      return newSession(number, { owner: 'gone', entry: { ...entry, meta: { ...meta, parent: sessionId(above) } } })
+    }
+    await mustCreate(one.store, { ...newSession(1), owner: 'node-b' }, startedFor(1, 2), startedFor(2, 3))
+    expect(await one.cluster.place(sessionId(2), 'node-c')).toBe('node-b')
+    expect(await one.cluster.place(sessionId(3), 'node-c')).toBe('node-b')
+    expect(await one.cluster.place(sessionId(3), 'node-b')).toBeNull()
+    await one.cluster.drain('node-b')
+    expect(await one.cluster.place(sessionId(3), 'node-c')).toBeNull()
+    await endTerm('node-b')
+    expect(await one.cluster.place(sessionId(3), 'node-c')).toBeNull()
   })
 })
 

@@ -41,3 +41,27 @@ create function @place(its_session text, here text) returns text language sql vo
   end from @session s where s.id = its_session
 $body$;
 `
+
+/**
+ * Version 6: a session that was started for another one goes to the live owner of that one. A node keeps what it owns, also
+ * while it drains.
+ */
+export const placeBesideParent = `
+create or replace function @place(its_session text, here text) returns text language sql volatile as $body$
+  with recursive above (started_for, owner, depth) as (
+    select started_for, owner, 0 from @session where id = its_session
+    union all
+    select s.started_for, s.owner, depth + 1 from above join @session s on s.id = above.started_for where depth < 16
+  )
+  select case
+    when s.owner = here then null
+    when s.owner is not null and @is_live(s.owner) then s.owner
+    when beside.owner <> here and @may_run(beside.owner, s.workspace, s.label) then beside.owner
+    when @may_run(here, s.workspace, s.label) then null
+    else (select n.id from @node n where n.id <> here and n.key is not null and n.term_ends > clock_timestamp()
+      and @may_run(n.id, s.workspace, s.label) order by n.id limit 1)
+  end from @session s left join lateral (
+    select owner from above where depth > 0 and owner is not null and @is_live(owner) order by depth limit 1
+  ) beside on true where s.id = its_session
+$body$;
+`

@@ -3,7 +3,7 @@ import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { attempt, type Database, type Sql, type SqlRow } from '../connect/connect.ts'
 import { postgresFault } from '../connect/postgres-fault.ts'
 import { appendFunctions, fasterAppend } from './append-function.ts'
-import { clusterTables } from './cluster-tables.ts'
+import { clusterTables, placeBesideParent } from './cluster-tables.ts'
 import { contentTables } from './content-tables.ts'
 import { searchFunctions } from './search-function.ts'
 import { sessionFunctions } from './session-functions.ts'
@@ -19,6 +19,7 @@ const migrations: readonly Migration[] = [
   { to: 3, statements: tenantTables },
   { to: 4, statements: contentTables },
   { to: 5, statements: fasterAppend },
+  { to: 6, statements: placeBesideParent },
 ]
 
 /** Every name that the store uses, to check a schema and to refuse one of another program. */

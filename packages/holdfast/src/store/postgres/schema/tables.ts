@@ -1,5 +1,5 @@
 /** The version of the tables. `migrations` creates them and converts every earlier version. */
-export const schemaVersion = 5
+export const schemaVersion = 6
 
 /**
  * `@name` is a name in the schema of the store. Names and paths sort by their bytes, whatever the language of the

@@ -5,15 +5,17 @@ import { sessionLocked, sessionNotFound, sessionTrashed } from '../../store-faul
 import { attempt, type Database } from '../connect/connect.ts'
 import { textOrNull } from '../read/columns.ts'
 
-// The owner is asked about and replaced in one statement: once its term has ended it cannot be renewed.
+// The owner is asked about and replaced in one statement: once its term has ended it cannot be renewed. A draining node
+// claims what it owns already: a turn that it lets finish may start a subagent.
 const claimStatement = `
   update @session set owner = $2, epoch = epoch + 1, label = coalesce(label, @label_of(workspace, $2))
   where id = $1 and purged_at is null and trashed_at is null
-    and (owner is null or owner = $2 or (owner = $3 and not @is_live($3))) and @may_run($2, workspace, label)
+    and (owner = $2 or (owner is null or owner = $3 and not @is_live($3)) and @may_run($2, workspace, label))
   returning epoch, head, base`
 
 const whyNot = `
-  select owner, @is_live(owner) as is_live, trashed_at, workspace, label, @may_run($2, workspace, label) as may_run, array(
+  select owner, @is_live(owner) as is_live, trashed_at, workspace, label, @may_run($2, workspace, label) as may_run,
+    coalesce((select is_draining from @node where id = $2), false) as is_draining, array(
     select address from @node n where n.term_ends > clock_timestamp() and n.key is not null
       and @may_run(n.id, workspace, label) order by n.id) as nodes
   from @session where id = $1 and purged_at is null`
@@ -33,7 +35,8 @@ export function createLeases({ read, write }: Database): Leases {
     const holder = textOrNull(current['owner'])
     const isHeld = holder !== null && holder !== owner && (current['is_live'] === true || holder !== takeFrom)
     if (isHeld || current['may_run'] === true) return refuse(sessionLocked(session, holder))
-    return refuse(workdirElsewhere(session, { ...current } as PlaceRefusal)) // its columns
+    const refusal = { ...current } as PlaceRefusal // its columns
+    return refuse(current['is_draining'] === true ? draining(session, refusal) : workdirElsewhere(session, refusal))
   }
 
   return {
@@ -75,6 +78,15 @@ export function createLeases({ read, write }: Database): Leases {
 
 /** Why a node may not run a session, with the addresses of the live nodes that may. */
 type PlaceRefusal = { readonly workspace: string; readonly label: string | null; readonly nodes: readonly string[] }
+
+/** This node is about to stop, and hands its sessions over. */
+function draining(session: string, { workspace, label, nodes }: PlaceRefusal): Fault {
+  const where = nodes.length > 0 ? `Use one of these: ${nodes.join(', ')}.` : 'No other running node serves its folder.'
+  const message = `This node is about to stop and runs session ${session} no more. ${where}`
+  return fault('workdir_elsewhere', message, {
+    ...{ session, workspace, label, nodes, reason: 'draining', retryAfterSeconds: 1 },
+  })
+}
 
 /** Another node has the files of the session. */
 function workdirElsewhere(session: string, { workspace, label, nodes }: PlaceRefusal): Fault {

@@ -102,6 +102,7 @@ type HoldfastParts = {
 export type ServedHoldfast = Holdfast & {
   readonly liveTokens: LiveTokens
   readonly spendingCaps: SpendingCaps
+  readonly permissionRules: PermissionRules
   readonly folders: FolderLister
   readonly rateLimit: RateLimit | undefined
   ready(): Promise<Result<null>>
@@ -156,7 +157,15 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
-    ...{ liveTokens: tokens, spendingCaps: spending, folders, rateLimit, drain, tenants: tenantsOf(registry) },
+    ...{
+      liveTokens: tokens,
+      spendingCaps: spending,
+      permissionRules: permissions,
+      folders,
+      rateLimit,
+      drain,
+      tenants: tenantsOf(registry),
+    },
     ready: () => checkReady(registry),
     paths,
     modelSettings,

@@ -1,5 +1,5 @@
 import { type Folded, instructedBy, isOffered, judge, type Policy, type SessionState } from '@holdfast/core'
-import type { Permissions, Tool } from '@holdfast/core/ports'
+import type { PermissionRows, Permissions, Tool } from '@holdfast/core/ports'
 import {
   BlobHash,
   isPathPattern,
@@ -60,18 +60,20 @@ type StoredDeps = {
   readonly environment: Environment
   readonly home: Home
   readonly workdir: string
+  /** The permission rules that the nodes of the store share. */
+  readonly rows?: PermissionRows | undefined
   /** The session whose tools are listed; else those of a new one. */
   readonly session?: SessionState | undefined
 }
 
-/** Lists the built-in tools without a runtime. It needs no store; bubblewrap is tried out. */
-export async function listTools({ environment, home, workdir, session }: StoredDeps): Promise<Result<ToolList>> {
+/** Lists the built-in tools without a runtime; bubblewrap is tried out. */
+export async function listTools({ environment, home, workdir, session, rows }: StoredDeps): Promise<Result<ToolList>> {
   const path = configPath(home.configDir)
   const file = await readConfig(path)
   if (!file.ok) return file
   const config = layerConfig({ file: { path, config: file.value }, environment, options: {} })
   if (!config.ok) return config
-  const permissions = createPermissions({ file: permissionPath(home.configDir) })
+  const permissions = createPermissions({ file: permissionPath(home.configDir), shared: async () => rows })
   const { sandbox, sandboxNetwork } = config.value
   const memory = createMemory({ userFile: '', now: () => 0 })
   const { configDir, userDir } = home

@@ -149,6 +149,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const preparing = finding.then(({ configured, keyNames }) => {
     const permissions = createPermissions({
       file: permissionPath(home.configDir),
+      shared: async () => (await storing).store.permissionRules,
       searchPath: commandEnvironment(environment, { keyNames })['PATH'],
     })
     const location = orThrow(locateStore(options.store ?? storeOf(environment), home))

@@ -6,6 +6,7 @@ import type {
   Leases,
   Log,
   NodeRow,
+  PermissionRows,
   ReadRecord,
   Search,
   Snapshots,
@@ -61,6 +62,8 @@ export interface ReadOnlyStore
   /** Returns all that was spent, by day, payer and workspace. */
   charges(): Promise<readonly Charge[]>
   caps(): Promise<readonly StoredCap[]>
+  /** Returns the permission rules, in a store that has some. */
+  rules?: PermissionRows['rules']
   /** Returns the snapshot of any fold version, or `damaged` if its checksum does not match. */
   snapshotOf(session: SessionId): Promise<StoredSnapshot | 'damaged' | null>
   /** Returns the nodes that are alive, in a store that knows it; otherwise their sockets have to be asked. */

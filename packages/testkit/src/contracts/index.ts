@@ -22,6 +22,7 @@ export {
 export { describeLeases } from './store-leases.ts'
 export { describeLists } from './store-lists.ts'
 export { describeLog } from './store-log.ts'
+export { describePermissionRules } from './store-permission-rules.ts'
 export { describeReads } from './store-reads.ts'
 export { describeSearch } from './store-search.ts'
 export { aCharge } from './store-spending.ts'

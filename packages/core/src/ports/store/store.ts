@@ -4,6 +4,7 @@ import type { Catalogue } from './catalogue.ts'
 import type { Drafts } from './draft.ts'
 import type { Leases } from './lease.ts'
 import type { Log, Trusts } from './log.ts'
+import type { PermissionRows } from './permission-rows.ts'
 import type { Search } from './search.ts'
 import type { SpendingRows } from './spending.ts'
 import type { Tenants } from './tenants.ts'
@@ -34,6 +35,8 @@ export interface Store
     BlobUses {
   /** What a store that keeps tenants apart knows of them; absent in one that does not. */
   readonly tenants?: Tenants | undefined
+  /** The permission rules of all nodes; absent in a store of one machine, where they are a file. */
+  readonly permissionRules?: PermissionRows | undefined
   /** Tests whether the disk accepts writes: writes 64 KiB durably and removes them. Refused: storage_error. */
   probe(): Promise<Result<void>>
   /** Waits for running work, then closes the store. */

@@ -55,7 +55,8 @@ function pair(disk: Store, memoryStore: Store): Store {
   }
   return new Proxy(disk, {
     get(_, name: keyof Store) {
-      if (name === 'tenants' || shared.includes(name) || !(name in disk)) return disk[name]
+      if (name === 'tenants' || name === 'permissionRules' || shared.includes(name) || !(name in disk))
+        return disk[name]
       const send = (of: { readonly session: SessionId } | SessionId, ...rest: unknown[]) =>
         Reflect.apply(stores.storeOf(typeof of === 'string' ? of : of.session)[name], null, [of, ...rest])
       return both[name] ?? send

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { orThrow } from '@holdfast/protocol'
+import { done, orThrow } from '@holdfast/protocol'
 import { mustCreate, newSession } from '@holdfast/testkit/contracts'
 import { startFakeS3 } from '@holdfast/testkit/postgres'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -9,6 +9,7 @@ import { openHoldfast } from '../../open.ts'
 import type { SavedLocation } from '../../store/open/store-location.ts'
 import { contentOf, type FilledStore, fillStore, locationIn } from '../../store/open/testing/a-store.ts'
 import { openPostgresStore } from '../../store/postgres/postgres-store.ts'
+import { openReadOnlyPostgres } from '../../store/postgres/read-only-store.ts'
 import { newLocation, useServer, withDatabase } from '../../store/postgres/testing/test-schema.ts'
 import { check } from '../doctor/check-store.ts'
 import { checkStore } from '../jobs/admin-stores.ts'
@@ -100,6 +101,18 @@ describe('a store in PostgreSQL', () => {
     })
     orThrow(await run(database, other))
     expect((await contentOf(other))?.sessions).toMatchObject([{ tenant: 'acme' }])
+  })
+
+  it('is migrated with its permission rules, and says how many another store does not keep', async () => {
+    const [database, other] = [newLocation(server()), newLocation(server())]
+    const { store } = orThrow(await openPostgresStore(database))
+    orThrow((await store.permissionRules?.addRule({ id: '00000001', tool: 'shell', verdict: 'deny' })) ?? done)
+    await store.close()
+    expect(orThrow(await run(database, other))).toMatchObject({ rulesLeft: 0 })
+    const copy = orThrow(await openReadOnlyPostgres(other))
+    expect(await copy?.rules?.()).toMatchObject({ ok: true, value: [{ id: '00000001', tool: 'shell' }] })
+    await copy?.close()
+    expect(orThrow(await run(database, locationIn(base, 'jsonl')))).toMatchObject({ rulesLeft: 1 })
   })
 
   it('is migrated and checked with files in S3', async () => {

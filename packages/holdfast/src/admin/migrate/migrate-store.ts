@@ -14,7 +14,7 @@ import {
 } from '../../store/read-only-store.ts'
 import type { Environment } from '../../system/home.ts'
 import { type CopyDeps, copySession, findCommonHead, verifyBlobs, verifyRecords } from './copy-session.ts'
-import { copySpending, copyTokens, findTenant, removeTemporaryStores, writeTrusts } from './target-files.ts'
+import { copyRules, copySpending, copyTokens, findTenant, removeTemporaryStores, writeTrusts } from './target-files.ts'
 
 /** How far a migration is. */
 export type MigrationProgress = {
@@ -49,6 +49,8 @@ export type Migration = {
   readonly blobBytes: number
   /** Blobs that the source has lost. */
   readonly missingBlobs: readonly string[]
+  /** Permission rules of the source that were not copied: only a PostgreSQL store has some, others use the user's file. */
+  readonly rulesLeft: number
   /** Sessions that could not be copied, and why. All others were copied. */
   readonly refused: readonly RefusedSession[]
 }
@@ -109,12 +111,12 @@ async function findForeignSession(to: SavedLocation, source: ReadOnlyStore): Pro
   }
 }
 
-type Count = { copied: number; kept: number; blobs: number; blobBytes: number }
+type Count = { copied: number; kept: number; blobs: number; blobBytes: number; rulesLeft: number }
 
 async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migration> {
   const { from, to, onProblem, onProgress, signal, environment } = deps
   const refused = new Map<SessionId, string>()
-  const count: Count = { copied: 0, kept: 0, blobs: 0, blobBytes: 0 }
+  const count: Count = { copied: 0, kept: 0, blobs: 0, blobBytes: 0, rulesLeft: 0 }
   let records = 0
   const total = onProgress ? await countRecords(source) : 0
   await using sourceBlobs = await openBlobsToRead(from, environment)
@@ -144,6 +146,7 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
       await purgeAndTrash(source, refused, opened)
       await copyTokens(source, opened.store)
       await copySpending(source, opened.store)
+      count.rulesLeft = await copyRules(source, opened.store)
     }
   } finally {
     await before?.close()

@@ -95,6 +95,17 @@ export async function copySpending(
   }
 }
 
+/** Adds the permission rules that the target does not have. Returns how many it cannot keep: only a database has some. */
+export async function copyRules(
+  source: Pick<ReadOnlyStore, 'rules'>,
+  target: Pick<Store, 'permissionRules'>,
+): Promise<number> {
+  const rules = source.rules === undefined ? [] : orThrow(await source.rules())
+  if (target.permissionRules === undefined) return rules.length
+  for (const rule of rules) orThrow(await target.permissionRules.addRule(rule))
+  return 0
+}
+
 /** Returns a fault if the source keeps tenants apart: a target that does not would show everything to everyone. */
 export async function findTenant(url: string, source: ReadOnlyStore): Promise<Fault | null> {
   const refusal = (tenant: string) => {

@@ -8,6 +8,8 @@ import type { ServedHoldfast } from '../../holdfast.ts'
 import { type OpenOptions, open } from '../../open.ts'
 import { connect } from '../../store/postgres/connect/connect.ts'
 import { parsePostgresUrl } from '../../store/postgres/connect/postgres-url.ts'
+import { createPermissionFile, permissionPath } from '../../system/config/permission-file.ts'
+import { findHome } from '../../system/home.ts'
 import { withBearer } from '../carried-bearer.ts'
 
 let server: PostgresServer
@@ -31,10 +33,10 @@ afterEach(async () => {
   opened = []
 })
 
-async function openNode(node: OpenOptions['node'] = {}): Promise<ServedHoldfast> {
-  const environment = { HOLDFAST_HOME: home, DEMO_PACE: '5', PATH: process.env['PATH'] }
+async function openNode(node: OpenOptions['node'] = {}, nodeHome = home): Promise<ServedHoldfast> {
+  const environment = { HOLDFAST_HOME: nodeHome, DEMO_PACE: '5', PATH: process.env['PATH'] }
   const store = `${server.url(`cluster_${schema}`)}&durability=unchecked`
-  const holdfast = orThrow(await open({ environment, store, model: 'demo/agent', node }))
+  const holdfast = orThrow(await open({ environment, store, model: 'demo/agent', node, sandbox: 'off' }))
   opened.push(holdfast)
   return holdfast
 }
@@ -44,6 +46,13 @@ const codeOf = (work: Promise<unknown>) =>
     () => 'ok',
     (error: unknown) => (error instanceof HoldfastError ? error.code : String(error)),
   )
+
+/** Resolves with the first record of an event after a seq. */
+async function until(holdfast: ServedHoldfast, id: string, type: string, after = 0) {
+  for await (const frame of orThrow(await holdfast.handles.open(id)).subscribe({ after }))
+    if (frame.type === 'record' && frame.record.event.type === type) return frame.record
+  throw new Error('the stream ended first')
+}
 
 const isEnd = (frame: Frame) => frame.type === 'record' && frame.record.event.type === 'turn.ended'
 
@@ -109,6 +118,31 @@ describe('nodes of a cluster', () => {
     const also = await openNode({ serves: [`mine=${home}`] })
     await (await shared.getSession(id)).rename('Forwarded')
     expect(also.listSessions()).toHaveLength(1)
+  })
+
+  it('share permission rules: what is always allowed at one node is allowed at the next', async () => {
+    const homes = [join(home, 'one'), join(home, 'two')] as const
+    const [first, second] = [await openNode({}, homes[0]), await openNode({}, homes[1])]
+    const { id } = await first.startSession({ workdir: home, approvals: 'all' })
+    const session = await first.getSession(id)
+    await session.sendPrompt('run echo here')
+    await until(first, id, 'approval.asked')
+    await session.respondToApproval('approve_always')
+    await until(first, id, 'turn.ended')
+    const [rule] = await second.permissions()
+    expect(rule).toMatchObject({ tool: 'shell', pattern: 'echo here', exact: true, workspace: home })
+    await first.close()
+    const taken = await second.getSession(id)
+    const { seq } = await taken.sendPrompt('run echo here')
+    const approved = await until(second, id, 'call.approved', seq)
+    expect(approved).toMatchObject({ event: { by: { rule: 'your rule `echo here`' } } })
+
+    const file = permissionPath(findHome({ HOLDFAST_HOME: homes[1] }).configDir)
+    const own = orThrow(await createPermissionFile(file).add({ tool: 'write_file', verdict: 'deny' }))
+    expect((await second.permissions()).map(({ tool }) => tool)).toEqual(['shell', 'write_file'])
+    for (const one of [own.id, rule?.id ?? '']) await second.removePermission(one)
+    expect(await second.permissions()).toEqual([])
+    expect(await codeOf(second.removePermission(own.id))).toBe('not_found')
   })
 
   it('check the token of a caller again', async () => {

@@ -120,7 +120,7 @@ const storeMethods = Object.keys({
   ...{ addToken: true, tokens: true, removeToken: true, touchToken: true },
   ...{ addCharge: true, spentOn: true, listSpending: true, caps: true, setCap: true, removeCap: true },
   ...{ blobsInUse: true, refersTo: true, probe: true, close: true },
-} satisfies Record<Exclude<keyof Store, 'tenants'>, true>) as readonly (keyof Store)[] // TypeScript widens the keys to string
+} satisfies Record<Exclude<keyof Store, 'tenants' | 'permissionRules'>, true>) as readonly (keyof Store)[] // TypeScript widens the keys to string
 
 const noPlace = fault('bad_request', 'Only a PostgreSQL store (postgres://…) can keep its files in an s3:// place.')
 

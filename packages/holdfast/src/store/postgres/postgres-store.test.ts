@@ -6,6 +6,7 @@ import {
   blobTestBytesMax,
   codeOf,
   describeBlobs,
+  describePermissionRules,
   describeStore,
   describeTenants,
   entryOf,
@@ -31,6 +32,7 @@ const openAt = async (location: PostgresLocation) =>
   orThrow(await openPostgresStore(location, { blobBytesMax: blobTestBytesMax }))
 
 describeStore('postgres', async () => (await openEmpty(server())).store)
+describePermissionRules('postgres', async () => (await openEmpty(server())).store)
 describeTenants('postgres', async () => (await openEmpty(server())).store)
 
 let blobStore: Store | null = null

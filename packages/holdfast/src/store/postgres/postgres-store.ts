@@ -15,6 +15,7 @@ import { createAppendQueue } from './write/append-queue.ts'
 import { createSession } from './write/create-session.ts'
 import { createDraftRows } from './write/draft-rows.ts'
 import { createLeases } from './write/leases.ts'
+import { createPermissionRows } from './write/permission-rows.ts'
 import { createSessionRemover } from './write/remove-sessions.ts'
 import { createSpendingRows } from './write/spending-rows.ts'
 import { createTenants } from './write/tenant-rows.ts'
@@ -69,6 +70,7 @@ function createStore(database: Database, cluster: ClusterDatabase, onProblem: On
     ...createBlobUses(database),
     ...createSearch(database),
     tenants: createTenants(database),
+    permissionRules: createPermissionRows(database),
     append: queue.append,
     async create(session) {
       const created = await createSession(database, session)

@@ -15,6 +15,7 @@ import { findStore } from './schema/migrate.ts'
 import { createSearch } from './search/search-reader.ts'
 import { createDraftRows } from './write/draft-rows.ts'
 import { createLeases } from './write/leases.ts'
+import { createPermissionRows } from './write/permission-rows.ts'
 import { createSpendingRows } from './write/spending-rows.ts'
 import { createTokenRows } from './write/token-rows.ts'
 
@@ -40,6 +41,7 @@ function createReadOnlyStore(database: Database): ReadOnlyStore {
     ...createWholeReader(database),
     liveNodes: () => readLiveNodes(database),
     measure: () => measureTables(database),
+    rules: createPermissionRows(database).rules,
     close: () => database.close(),
   }
 }

@@ -9,7 +9,10 @@ import { replaceAlone } from '../files/replace-alone.ts'
 import { systemErrorCode, systemErrorWords } from '../system-error.ts'
 
 const fileBytesMax = 4 * 1024 * 1024
-const rulesMax = 1000
+/** The largest number of rules of a user. */
+export const rulesMax = 1000
+
+export const tooManyRules = fault('bad_request', `There are ${rulesMax} rules. Remove some first.`)
 
 const RuleFile = z.strictObject({ version: z.literal(1), rules: z.array(PermissionRule).max(rulesMax) })
 
@@ -23,7 +26,8 @@ export const idOfRule = ({ tool, pattern, exact, verdict, workspace }: Permissio
     .digest('hex')
     .slice(0, 8)
 
-const listed = (rule: PermissionRule): ListedPermission => ({ id: idOfRule(rule), ...rule })
+/** Returns a rule with its id. */
+export const listed = (rule: PermissionRule): ListedPermission => ({ id: idOfRule(rule), ...rule })
 
 /** The user's permission rules, read again when the file was changed, by this process or another. */
 export type PermissionFile = ReturnType<typeof createPermissionFile>
@@ -53,8 +57,7 @@ export function createPermissionFile(path: string) {
         if (!changed.ok) return changed
         const { rules, value } = changed.value
         if (rules === null) return ok(value)
-        if (rules.length > rulesMax)
-          return refuse(fault('bad_request', `There are ${rulesMax} rules. Remove some first.`))
+        if (rules.length > rulesMax) return refuse(tooManyRules)
         const all = { version: 1, rules: rules.map(({ id, ...rule }) => rule) }
         const written = await write(`${JSON.stringify(all, null, 2)}\n`)
         return written.ok ? ok(value) : written
@@ -78,11 +81,13 @@ export function createPermissionFile(path: string) {
     remove: (id: string): Promise<Result<ListedPermission>> =>
       change((rules) => {
         const value = rules.find((rule) => rule.id === id)
-        if (!value) return refuse(fault('not_found', `There is no rule ${id.slice(0, 40)}.`, { id }))
+        if (!value) return refuse(noSuchRule(id))
         return ok({ rules: rules.filter((rule) => rule !== value), value })
       }),
   }
 }
+
+export const noSuchRule = (id: string) => fault('not_found', `There is no rule ${id.slice(0, 40)}.`, { id })
 
 /** Identifies the content of the file by its times and size: a change replaces the file. */
 async function markOf(path: string): Promise<string> {

@@ -13,7 +13,6 @@ import {
   parseRuleId,
   type Result,
 } from '@holdfast/protocol'
-import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import { ownTurn } from '../../system/own-turn.ts'
 import type { ReadRules } from '../define/read-rules.ts'
@@ -22,22 +21,21 @@ import { findExcess, fitsTargets, isRuleFor, targetsOf } from './call-targets.ts
 import type { Judged } from './commands/judge-command.ts'
 import { deniedPaths, deniedTest, findNamedPaths } from './denied-paths.ts'
 import { refuseRule } from './refuse-rule.ts'
+import { createUserRules, type RulePlaces } from './user-rules.ts'
 
-type PermissionDeps = {
-  /** The path of the user's rules. */
-  readonly file: string
+type PermissionDeps = RulePlaces & {
   /** Where the shell searches programs. */
   readonly searchPath?: string | undefined
 }
 
 type Rule = Permission & { readonly isOwn?: boolean }
 
-/** Creates the judge of calls on the user's file of rules. */
+/** Creates the judge of calls by the user's rules. */
 export function createPermissions({
-  file,
   searchPath,
+  ...places
 }: PermissionDeps): Permissions & PermissionRules & CommandRules & ReadRules {
-  const rules = createPermissionFile(file)
+  const rules = createUserRules(places)
   return {
     async judge(call, own) {
       const found = await rules.read()

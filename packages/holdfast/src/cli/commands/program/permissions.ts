@@ -17,14 +17,15 @@ type Work = (rules: PermissionRules, args: Args, context: CliContext) => Promise
 export const run: RunCommand<typeof programSpecs.permissions> = async (args, context) => {
   const [action = 'list'] = args.positionals
   const work = findAction('permissions', action, actions)
-  await work(await openRules(context), args, context)
+  await withRules(context, (rules) => work(rules, args, context))
 }
 
-/** Opens the rules of this user, or of the user who runs the server of `--url`. */
-async function openRules({ server, home }: CliContext): Promise<PermissionRules> {
-  if (server) return (await import('../../sessions/remote.ts')).connectPermissions(server)
-  const { openPermissionRules } = await import('../../../permission-rules.ts')
-  return openPermissionRules(home)
+/** Runs `work` on the rules of this user and of the store, or on those of the server of `--url`. */
+async function withRules(context: CliContext, work: (rules: PermissionRules) => Promise<void>): Promise<void> {
+  const { server, home } = context
+  if (server) return work((await import('../../sessions/remote.ts')).connectPermissions(server))
+  const { openPermissionRules, withPermissionRows } = await import('../../../permission-rules.ts')
+  return withPermissionRows(context, (rows) => work(openPermissionRules(home, rows)))
 }
 
 const list: Work = async (rules, { positionals, flags }, { out, err }) => {

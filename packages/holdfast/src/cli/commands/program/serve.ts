@@ -55,7 +55,6 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
 
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
-  const { openPermissionRules } = await import('../../../permission-rules.ts')
   const { openOfferTrust } = await import('../../../open-offer-trust.ts')
   const { createTransfer } = await import('../../../server-transfer.ts')
   const location = orThrow(parseStoreUrl(context.store, home))
@@ -88,7 +87,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     paths: holdfast.paths,
     modelSettings: holdfast.modelSettings,
     stats: (options) => toResult(() => holdfast.stats(options)),
-    permissions: openPermissionRules(home),
+    permissions: holdfast.permissionRules,
     trust: openOfferTrust(home),
     hooks: { list: (workdir) => toResult(() => holdfast.hooks(workdir)) },
     folders: holdfast.folders,

@@ -11,7 +11,7 @@ import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import type { programSpecs } from './specs.ts'
 
-/** Without `--url`, reads the store only for a session, and loads none. */
+/** Without `--url`, reads the store only for a session and for rules in a database, and loads no session. */
 export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: [name], flags }, context) => {
   const print = async (list: ToolList): Promise<undefined> => {
     if (flags.json) await context.out.writeJson(list)
@@ -26,10 +26,13 @@ export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: 
     const of = name === undefined ? { workdir } : { session: (await openRemote(context, server, name)).id }
     return print(await connectGiven(server).tools(of))
   }
-  if (name === undefined) return print(orThrow(await listTools({ environment, home, workdir })))
+  const { withPermissionRows } = await import('../../../permission-rules.ts')
+  const list = (of: Pick<Parameters<typeof listTools>[0], 'workdir' | 'session'>) =>
+    withPermissionRows(context, async (rows) => print(orThrow(await listTools({ environment, home, rows, ...of }))))
+  if (name === undefined) return list({ workdir })
   return withStoredSession(context, name, {}, async ({ id, log, meta }) => {
     const { state } = orThrow(await loadSession(log, id))
-    await print(orThrow(await listTools({ environment, home, workdir: meta.workspace, session: state })))
+    await list({ workdir: meta.workspace, session: state })
   })
 }
 

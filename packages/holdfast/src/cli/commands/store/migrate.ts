@@ -26,11 +26,15 @@ export const run: RunCommand<typeof storeSpecs.migrate> = async ({ flags }, cont
   await line.end()
   if (!migrated.ok) return failWith(migrated.fault)
   const { out, err } = context
-  const { copied, kept, records, blobs, blobBytes, refused, missingBlobs, from: source } = migrated.value
+  const { copied, kept, records, blobs, blobBytes, refused, missingBlobs, rulesLeft, from: source } = migrated.value
   if (flags.json) await out.writeJson(migrated.value)
   else
     await out.write(
       `${counted(copied, 'session')} copied, ${kept} copied before. Compared ${counted(records, 'record')}: all equal. ${counted(blobs, 'file')}, ${counted(blobBytes, 'byte')}.\n`,
+    )
+  if (rulesLeft > 0)
+    await err.write(
+      `${counted(rulesLeft, 'permission rule')} of ${source} ${rulesLeft > 1 ? 'were' : 'was'} not copied: ${to.url} keeps none. List them with holdfast permissions --store ${source}, and add those that you need.\n`,
     )
   for (const { session, why } of refused) await err.write(`${session} was not copied: ${escapeLine(why)}.\n`)
   for (const hash of missingBlobs) await err.write(`The file ${hash} is also missing in ${source}.\n`)

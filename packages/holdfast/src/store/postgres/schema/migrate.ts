@@ -5,6 +5,7 @@ import { postgresFault } from '../connect/postgres-fault.ts'
 import { appendFunctions, fasterAppend } from './append-function.ts'
 import { clusterTables, placeBesideParent } from './cluster-tables.ts'
 import { contentTables } from './content-tables.ts'
+import { permissionTable } from './permission-table.ts'
 import { searchFunctions } from './search-function.ts'
 import { sessionFunctions } from './session-functions.ts'
 import { blobTables, schemaVersion, searchTables, tables } from './tables.ts'
@@ -19,12 +20,14 @@ const migrations: readonly Migration[] = [
   { to: 3, statements: tenantTables },
   { to: 4, statements: contentTables },
   { to: 5, statements: fasterAppend },
-  { to: 6, statements: placeBesideParent },
+  { to: 6, statements: `${placeBesideParent}${permissionTable}` },
 ]
 
 /** Every name that the store uses, to check a schema and to refuse one of another program. */
 const tableNames = [
-  ...`${tables}${searchTables}${blobTables}${clusterTables}${tenantTables}`.matchAll(/create table @([a-z_]+)/g),
+  ...`${tables}${searchTables}${blobTables}${clusterTables}${tenantTables}${permissionTable}`.matchAll(
+    /create table @([a-z_]+)/g,
+  ),
 ].map(([, name]) => name)
 const functionNames = [
   ...migrations

@@ -55,6 +55,7 @@ export function startSimNode(world: World, blobs: Blobs, id: string): SimNode {
     reach: network.reachFrom(id),
     cluster: {
       place: (session, here) => connection.ask(() => database.cluster.place(session, here)),
+      serving: async () => [],
       async *changes() {},
     },
     newSessionId: () => world.newSessionId(),

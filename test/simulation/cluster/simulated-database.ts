@@ -158,6 +158,6 @@ export function createSimulatedDatabase(clock: VirtualClock, defect: Defect | nu
         if (mayRun(here)) return null
         return [...nodes.keys()].find((id) => id !== here && isLive(id) && mayRun(id)) ?? null
       },
-    } satisfies Omit<Cluster, 'changes' | 'keyOf'>,
+    } satisfies Omit<Cluster, 'changes' | 'keyOf' | 'serving'>,
   }
 }

@@ -192,7 +192,7 @@ export type NodeDeps = RuntimeDeps & {
   /** Whether a registered node still answers. */
   readonly isAlive: (node: NodeRow) => Promise<boolean>
   /** Where sessions run, and which ones change, if the nodes of the store are on several machines. */
-  readonly cluster?: Pick<Cluster, 'place' | 'changes'> | undefined
+  readonly cluster?: Pick<Cluster, 'place' | 'serving' | 'changes'> | undefined
   /** Removes what a dead node left on this machine. */
   readonly forgetNode?: ((node: NodeRow) => Promise<void>) | undefined
   /** Connects to another node. Absent: sessions of other nodes are refused with session_locked. */

@@ -86,6 +86,22 @@ describe('tokens', () => {
     expect([ended.aborted, await tokens.find(secret), await tokens.get(id)]).toEqual([true, null, null])
   })
 
+  it('of another process are found at once, and what looks like no token is not looked for', async () => {
+    const rows = createMemoryStore()
+    let readings = 0
+    const counted: TokenRows = { ...rows, tokens: () => Promise.resolve(++readings).then(() => rows.tokens()) }
+    const [here, there] = [openTokens(counted), openTokens(rows)]
+    const missing = `holdfast_${'x'.repeat(43)}`
+    expect(await here.tokens.find(missing)).toBeNull()
+    const { secret, id } = orThrow(await there.tokens.create({ name: 'phone', role: 'driver' }))
+    const before = readings
+    const found = await Promise.all([here.tokens.find(secret), here.tokens.find(secret), here.tokens.find(missing)])
+    expect(found.map((token) => token?.id)).toEqual([id, id, undefined])
+    expect(readings).toBe(before + 1)
+    for (const other of ['', 'a password']) expect(await here.tokens.find(other)).toBeNull()
+    expect(readings).toBe(before + 1)
+  })
+
   it('are never used before they were made', async () => {
     const { rows, clock, tokens } = openTokens()
     await pass(clock, 1_800_000) // half past the hour

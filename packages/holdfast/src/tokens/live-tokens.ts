@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Clock, OnProblem, Store, StoredToken, TokenRows } from '@holdfast/core/ports'
 import { errorMessage, limits, type Tokens } from '@holdfast/protocol'
 import { createLogins, type Logins } from './logins.ts'
-import { digest as digestOf } from './token-secret.ts'
+import { digest as digestOf, isTokenSecret } from './token-secret.ts'
 import { createTokens, type FindSession, hasExpired } from './tokens.ts'
 
 const hourMs = 3_600_000
@@ -39,6 +39,8 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
   let known: readonly KnownToken[] = []
   let readAt: number | null = null
   let changes = 0
+  /** How many readings have begun, and the number of the last one that has ended. */
+  let [begun, ended] = [0, 0]
   let reading: Promise<void> | null = null
   const watched = new Map<string, { readonly controller: AbortController; users: number }>()
   let cancelTimer: (() => void) | null = null
@@ -49,9 +51,11 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
   const readNow = async (): Promise<void> => {
     for (let before = -1; before !== changes; ) {
       before = changes
+      begun += 1
       known = (await rows.tokens()).map((token) => ({ ...token, digest: Buffer.from(token.hash, 'hex') }))
     }
     readAt = now()
+    ended = begun
     endWatched()
   }
   const read = (): Promise<void> => {
@@ -107,10 +111,17 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
     within: (tenant) => createTokens({ rows, now, findSession, onChange, refuseHere, tenant }),
 
     async find(secret) {
+      const before = begun
       await refresh()
       const sent = digestOf(secret)
       // Digests have a fixed length, so the time to compare them reveals nothing about a token.
-      const token = findValid(({ digest }) => digest.length === sent.length && timingSafeEqual(sent, digest))
+      const isSent = ({ digest }: KnownToken) => digest.length === sent.length && timingSafeEqual(sent, digest)
+      let token = findValid(isSent)
+      // Another process may have made it since the last reading. All who wait share one that begins after they came.
+      while (!token && isTokenSecret(secret) && ended <= before) {
+        await read()
+        token = findValid(isSent)
+      }
       if (token) touch(token)
       return token
     },

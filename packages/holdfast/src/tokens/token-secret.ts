@@ -9,6 +9,11 @@ export const createSecret = (): string => randomBytes(32).toString('base64url')
 /** Returns the secret of a new token. */
 export const createTokenSecret = (): string => `${prefix}${createSecret()}`
 
+/** Returns whether a text looks like the secret of a token. */
+export const isTokenSecret = (text: string): boolean => text.startsWith(prefix) && text.length === secretChars
+
+const secretChars = prefix.length + 43 // 32 bytes in base64url
+
 export const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer')
 
 /** Returns the part of a token to store: it cannot be used as the token. */

@@ -2,6 +2,7 @@ import { createLocalSession, createRecentRecords, createSessionRegistry, type Se
 import type {
   BackgroundWork,
   Blobs,
+  Cluster,
   Hooks,
   Images,
   Models,
@@ -16,7 +17,9 @@ import {
   CommandId,
   type CommandInput,
   type Frame,
+  fault,
   ok,
+  refuse,
   type SessionHandle,
   SessionId,
   type StartOptions,
@@ -98,6 +101,10 @@ export type TestRuntimeOptions = {
   readonly living?: readonly string[]
   /** The other runtimes on the same store, by node id, which this one can call. */
   readonly others?: ReadonlyMap<string, SessionRegistry>
+  /** What a store for several machines knows; none by default. */
+  readonly cluster?: Pick<Cluster, 'place' | 'serving' | 'changes'>
+  /** The folders that this machine has; all by default. */
+  readonly folders?: readonly string[]
 }
 
 /** Opens the real runtime in one process, on a given store, with a scripted model. */
@@ -137,7 +144,8 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
     reach: options.others && reachIn(options.others),
     newSessionId: () => sessionId(born++),
     newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
-    resolveWorkdir: async (path) => ok(path),
+    resolveWorkdir: async (path) => (options.folders?.includes(path) === false ? refuse(noFolder(path)) : ok(path)),
+    cluster: options.cluster,
     titleModel: options.titleModel,
     caps: options.caps,
     compactionModel: options.compactionModel,
@@ -157,6 +165,9 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
     },
   }
 }
+
+const noFolder = (workdir: string) =>
+  fault('bad_workdir', `The folder ${workdir} does not exist.`, { workdir, reason: 'missing' })
 
 /** Returns `aSession` for the first session, and numbered ids for its forks. */
 const sessionId = (born: number): SessionId =>

@@ -32,6 +32,11 @@ export interface Cluster {
    * its folder. Null: the node `here`, or none, which `claim` explains.
    */
   place(session: SessionId, here: string): Promise<string | null>
+  /**
+   * Returns the other live nodes that were told to serve a folder, and do not drain. That a node has all folders of its own
+   * machine does not count.
+   */
+  serving(path: string, here: string): Promise<readonly NodeRow[]>
   /** Follows the sessions whose rows any node changed: at least once each, in no order. Ends with the signal. */
   changes(signal: AbortSignal): AsyncIterable<readonly SessionId[]>
 }

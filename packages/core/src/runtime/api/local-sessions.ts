@@ -30,6 +30,7 @@ import { showWaiting } from '../subagents/waiting-children.ts'
 import { createLocalSession } from './local-session.ts'
 import type { LocalSession } from './own-session.ts'
 import { noSignal } from './relocation.ts'
+import { startElsewhere } from './start-elsewhere.ts'
 
 /** The sessions of this process's store. */
 export interface LocalSessions extends Sessions {
@@ -65,7 +66,10 @@ function createOpenSessions(registry: SessionRegistry, tenant: string | undefine
   return {
     async start(options) {
       const runner = await registry.start(options, stores)
-      return runner.ok ? ok(createLocalSession(registry, runner.value.id)) : runner
+      if (runner.ok) return ok(createLocalSession(registry, runner.value.id))
+      const there = await startElsewhere(registry, options, tenant, runner.fault)
+      if (there === null) return runner
+      return there.ok ? ok(createLocalSession(registry, there.value)) : there
     },
 
     async open(name) {

@@ -13,8 +13,10 @@ import {
   refuse,
   type SessionId,
   type SessionNews,
+  type StartOptions,
 } from '@holdfast/protocol'
 import type { SessionRegistry } from '../registry/session-registry.ts'
+import { tenantStores } from '../registry/tenant-stores.ts'
 import { createRemovals } from '../removal/removals.ts'
 import { forwardedReads } from './local-session.ts'
 import { createOwnSession } from './own-session.ts'
@@ -87,6 +89,14 @@ function createMethods(registry: SessionRegistry): ReadonlyMap<string, Method> {
       async (id, [given]) => {
         const submission = parseOptions(ForwardedSubmission, given, 'forward a command')
         return submission.ok ? createOwnSession(registry, id).dispatch(submission.value) : submission
+      },
+    ],
+    [
+      'start',
+      async (id, [options, tenant]) => {
+        const within = typeof tenant === 'string' ? tenantStores(registry.stores, tenant) : registry.stores
+        const started = await registry.start(options as StartOptions, within, id) // parsed there
+        return started.ok ? ok(null) : started
       },
     ],
     [

@@ -44,8 +44,8 @@ export interface SessionRegistry {
   followAllNews(signal?: AbortSignal): ReturnType<SessionNewsFeed['follow']>
   /** Connects to the processes that own other sessions of the store. */
   readonly owners: Owners
-  /** Starts a session; `within` are the stores as its tenant sees them. */
-  start(options: StartOptions, within?: SessionStores): Promise<Result<SessionRunner>>
+  /** Starts a session; `within` are the stores as its tenant sees them, `id` is chosen by a node that forwards the start. */
+  start(options: StartOptions, within?: SessionStores, id?: SessionId): Promise<Result<SessionRunner>>
   /** Calls `notifier` when the session asks a question or becomes idle, until the process ends. */
   notify(id: SessionId, notifier: Notifier): void
   /** Loads the session; `early` is used if it is still current. Refused: session_not_found, session_locked, log_damaged. */
@@ -96,10 +96,10 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
       for (const { runner } of loaded.values())
         if (runner.folded().state.origin?.subagent?.root === id) notifiers.afterChange(runner.id, runner.folded().state)
     },
-    async start(options, within = stores) {
+    async start(options, within = stores, id) {
       if (parts.isDraining)
         return refuse(notReady('closing', 'This node is about to stop. Start the session at another.'))
-      const started = await startSession(deps, within, options)
+      const started = await startSession(deps, within, options, id)
       return started.ok ? load(parts, started.value) : started
     },
     loaded: loadedRunner,

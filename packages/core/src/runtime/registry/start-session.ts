@@ -23,11 +23,12 @@ import { refuseSeeds } from '../resolve/check-files.ts'
 import { refuseUnknownTool } from '../resolve/unknown-tool.ts'
 import type { SessionStores } from './session-stores.ts'
 
-/** Starts a session. Refused: bad_request, bad_id, bad_workdir, unknown_model, key_taken, session_not_found for its parent. */
+/** Starts a session, with the id that another node chose for it if there is one. Refused: bad_request, bad_id, bad_workdir, unknown_model, key_taken, session_not_found for its parent. */
 export async function startSession(
   deps: NodeDeps,
   stores: SessionStores,
   given: StartOptions,
+  session?: SessionId,
 ): Promise<Result<SessionId>> {
   const options = parseStartOptions(given)
   if (!options.ok) return options
@@ -57,7 +58,7 @@ export async function startSession(
   if (!seeded.ok) return seeded
   const data = options.value
   return createSession(deps, stores, {
-    ...{ session: deps.newSessionId(), parent: null, base: 0 },
+    ...{ session: session ?? deps.newSessionId(), parent: null, base: 0 },
     events(handle) {
       const started = startedEvent(data, workdir.value, handle, deps.models.defaultModel())
       return withLengths(emptySession(), [started, ...seeded.value])

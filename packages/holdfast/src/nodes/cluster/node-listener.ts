@@ -5,7 +5,7 @@ import type { NodeApi } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError } from '@holdfast/protocol'
 import { secretOf } from '../../tokens/token-secret.ts'
-import type { CheckBearer } from '../check-bearer.ts'
+import type { CheckBearer, RequestSubject } from '../check-bearer.ts'
 import { type AdmitRequest, createNodeHandler } from '../node-server.ts'
 import { createProofCheck, proofHeader } from './node-proof.ts'
 
@@ -61,16 +61,18 @@ function createAdmission({ id, key }: NodeIdentity, checkBearer: CheckBearer): A
     if (proof === null) return fault('unauthorized', 'Only nodes of the same store may send this.')
     response.setHeader(proofHeader, proof.answer)
     if (authorization === undefined) return null
-    return checkBearer(secretOf(authorization), sessionOf(body))
+    return checkBearer(secretOf(authorization), subjectOf(path, body))
   }
 }
 
-function sessionOf(body: string): unknown {
+function subjectOf(path: string, body: string): RequestSubject {
   try {
-    const { session }: { readonly session?: unknown } = JSON.parse(body)
-    return session
+    const { session, method, args }: Readonly<Record<string, unknown>> = JSON.parse(body)
+    if (path !== '/call' || method !== 'start') return { session }
+    const [options, tenant] = Array.isArray(args) ? args : []
+    return { session, start: { tenant, parent: (options as { readonly parent?: unknown } | undefined)?.parent } }
   } catch {
-    return null // refused as no JSON
+    return { session: null } // refused as no JSON
   }
 }
 

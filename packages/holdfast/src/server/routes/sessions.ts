@@ -63,7 +63,7 @@ const startSession = defineRoute({
       'key_taken',
       'handle_taken',
     ] as const),
-    ...(['not_ready', 'blob_not_found'] as const),
+    ...(['not_ready', 'blob_not_found', 'workdir_elsewhere', 'session_locked', 'unreachable'] as const),
   ],
   async handle({ input, caller }, { sessions, ownFiles }) {
     const foreign = await ownFiles.findForeign(caller, null, input.body)

@@ -25,8 +25,8 @@ export function resolveWorkdirSync(path: string): Result<string> {
   }
 }
 
-const unusable = (asked: string, why: string): Result<never> =>
-  refuse(fault('bad_workdir', `The folder ${escapeLine(asked)} ${why}.`, { workdir: asked }))
+const unusable = (asked: string, why: string, more = {}): Result<never> =>
+  refuse(fault('bad_workdir', `The folder ${escapeLine(asked)} ${why}.`, { workdir: asked, ...more }))
 
 const toWorkdir = (asked: string, real: string, found: Stats): Result<string> =>
   found.isDirectory() ? ok(real) : unusable(asked, 'is not a directory')
@@ -34,7 +34,8 @@ const toWorkdir = (asked: string, real: string, found: Stats): Result<string> =>
 function refuseWorkdir(asked: string, error: unknown): Result<never> {
   const code = systemErrorCode(error)
   if (code === null) return unusable(asked, 'is no path') // a path with a NUL never reaches the system
-  return unusable(asked, code === 'ENOENT' ? 'does not exist' : `cannot be used: ${systemErrorWords(error)}`)
+  if (code === 'ENOENT') return unusable(asked, 'does not exist', { reason: 'missing' })
+  return unusable(asked, `cannot be used: ${systemErrorWords(error)}`)
 }
 
 const linksMax = 40

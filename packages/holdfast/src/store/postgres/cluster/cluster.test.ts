@@ -72,6 +72,23 @@ describe('terms', () => {
     })
   })
 
+  it('find the nodes that were told to serve a folder', async () => {
+    const joinWith = (id: string, ...paths: readonly string[]) =>
+      one.cluster.join({
+        ...{ id, address: `http://127.0.0.1/${id}`, startedAt: '2026-01-01T00:00:00.000Z', key: id },
+        serves: [...paths.map((path) => ({ label: 'shared', path })), { label: id, path: '/' }],
+      })
+    await joinWith('node-a', '/srv/work')
+    await joinWith('node-b', '/other', '/srv')
+    await joinWith('node-c')
+    const serving = async (path: string) => (await one.cluster.serving(path, 'node-c')).map(({ id }) => id)
+    expect(await serving('/srv/work/deep')).toEqual(['node-a', 'node-b'])
+    expect([await serving('/srv/workshop'), await serving('/home')]).toEqual([['node-b'], []])
+    await one.cluster.drain('node-a')
+    await endTerm('node-b')
+    expect(await serving('/srv/work')).toEqual([])
+  })
+
   it('let a draining node load what it owns, such as the subagent of a turn that it finishes', async () => {
     await join('node-a')
     await join('node-b')

@@ -1,4 +1,4 @@
-import type { Cluster } from '@holdfast/core/ports'
+import type { Cluster, NodeRow } from '@holdfast/core/ports'
 import { connect, type Database } from '../connect/connect.ts'
 import type { PostgresLocation } from '../connect/postgres-url.ts'
 import { textOrNull } from '../read/columns.ts'
@@ -30,7 +30,7 @@ export async function openCluster(location: PostgresLocation): Promise<ClusterDa
   }
 }
 
-type NodeRows = Pick<Cluster, 'join' | 'renew' | 'drain' | 'keyOf' | 'place'>
+type NodeRows = Pick<Cluster, 'join' | 'renew' | 'drain' | 'keyOf' | 'place' | 'serving'>
 
 function createNodeRows({ read, write }: Database, termMs: number): NodeRows {
   return {
@@ -56,6 +56,17 @@ function createNodeRows({ read, write }: Database, termMs: number): NodeRows {
     async keyOf(id) {
       const [row] = await read('select key from @node where id = $1', [id])
       return textOrNull(row?.['key'] ?? null)
+    },
+    async serving(path, here) {
+      const rows = await read(
+        `select id, address, started_at as "startedAt" from @node
+        where id <> $2 and key is not null and not is_draining and term_ends > clock_timestamp() and exists (
+          select 1 from jsonb_array_elements(serves) folder where folder->>'path' <> '/'
+            and ($1 = folder->>'path' or starts_with($1, rtrim(folder->>'path', '/') || '/')))
+        order by id`,
+        [path, here],
+      )
+      return rows.map((row) => ({ ...row }) as NodeRow) // its columns
     },
     async place(session, here) {
       const [row] = await read('select @place($1, $2) as node', [session, here])

@@ -27,8 +27,8 @@ const rank = { viewer: 0, driver: 1, admin: 2 } as const
 
 type Asked = { readonly method?: string; readonly body?: unknown; readonly bytes?: Uint8Array }
 
-/** Opens a server with a token of each role of two tenants. */
-async function openShared(store: string) {
+/** Opens a server. */
+async function openNode(store: string) {
   const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
   const holdfast = orThrow(await open({ environment, store, model: 'demo/agent' }))
   const server = orThrow(
@@ -40,7 +40,15 @@ async function openShared(store: string) {
       tools: { list: async () => ({ ok: true, value: [] }) as never }, // only who may call it matters
     }),
   )
-  const createTokens = async (tenant: string) => {
+  return { holdfast, server }
+}
+
+/** Opens a server with a token of each role of two tenants. In a cluster, the second tenant uses another node than the first. */
+async function openShared(store: string) {
+  const first = await openNode(store)
+  const second = store === 'memory:' ? first : await openNode(store)
+  const { holdfast } = first
+  const createTokens = async (tenant: string, { url }: { readonly url: string }) => {
     const made = await Promise.all(
       roles.map(async (role) => {
         const created = orThrow(await holdfast.liveTokens.create({ name: `${tenant} ${role}`, role, tenant }))
@@ -53,18 +61,20 @@ async function openShared(store: string) {
       async (path: string, { method = 'GET', body, bytes }: Asked = {}) => {
         const headers = { authorization: `Bearer ${tokens.get(role)?.secret}`, 'content-type': 'application/json' }
         const sent = bytes ?? (body === undefined ? undefined : JSON.stringify(body))
-        const answer = await fetch(`${server.url}${path}`, { method, headers, ...(sent && { body: sent }) })
+        const answer = await fetch(`${url}${path}`, { method, headers, ...(sent && { body: sent }) })
         const text = await answer.text()
         return { status: answer.status, text, json: text.startsWith('{') ? JSON.parse(text) : null }
       }
-    return { as, idOf: (role: TokenRole) => tokens.get(role)?.id ?? '', tokens }
+    return { as, url, idOf: (role: TokenRole) => tokens.get(role)?.id ?? '', tokens }
   }
-  const [acme, other] = [await createTokens('acme'), await createTokens('other')]
+  const [acme, other] = [await createTokens('acme', first.server), await createTokens('other', second.server)]
   return {
-    ...{ holdfast, server, acme, other },
+    ...{ holdfast, acme, other },
     async [Symbol.asyncDispose]() {
-      await server.close()
-      await holdfast.close()
+      for (const one of new Set([second, first])) {
+        await one.server.close()
+        await one.holdfast.close()
+      }
     },
   }
 }
@@ -83,6 +93,28 @@ async function fill({ acme }: Awaited<ReturnType<typeof openShared>>) {
   await admin(`/v1/sessions/${trashed}?force=true`, { method: 'DELETE' })
   const shared = await admin(`/v1/sessions/${id}/share`, { method: 'POST', body: {} })
   return { id, handle, trashed, file, shared: shared.json.token.id as string }
+}
+
+type Tenant = Awaited<ReturnType<typeof openShared>>['acme']
+
+/** Opens a stream of several sessions, with the news. `until` returns all text up to some words. */
+async function openStream({ url, tokens }: Tenant) {
+  const authorization = `Bearer ${tokens.get('driver')?.secret}`
+  const { body } = await fetch(`${url}/v1/stream`, { headers: { authorization } })
+  if (body === null) throw new Error('a stream has a body')
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const until = async (words: string): Promise<string> => {
+    while (!text.includes(words)) {
+      const { done, value } = await reader.read()
+      if (done) throw new Error(`the stream ended before ${words}`)
+      text += value
+    }
+    return text
+  }
+  const id = /"stream":"([^"]+)"/.exec(await until('"stream":"'))?.[1]
+  if (id === undefined) throw new Error('a stream begins with its id')
+  return { id, until }
 }
 
 const queryOf: Readonly<Record<string, string>> = {
@@ -116,8 +148,8 @@ describe.each(['memory', 'postgres'] as const)('tenants on a %s store', (kind) =
     const seen: string[] = []
     for (const role of roles)
       for (const { method, path, access } of routes) {
-        // Streams have a test of their own.
-        if (access.role === 'open' || path === '/v1/events' || path === '/v1/stream') continue
+        // Streams have tests of their own.
+        if (access.role === 'open' || path === '/v1/events' || path.startsWith('/v1/stream')) continue
         for (const name of [secret.id, secret.handle, secret.id.slice(0, -1), secret.trashed]) {
           const route = path
             .replace(':id', name)
@@ -156,11 +188,76 @@ describe.each(['memory', 'postgres'] as const)('tenants on a %s store', (kind) =
     expect((await shared.acme.as('admin')(`/v1/sessions/${id}`)).json.seq).toBe(before)
   })
 
+  it('name no session of another in a query or a body', async () => {
+    await using shared = await openHere()
+    const { id } = await fill(shared)
+    const admin = shared.other.as('admin')
+    const start = { method: 'POST', body: { workdir: home, parent: id } }
+    expect((await admin('/v1/sessions', start)).json.error.code).toBe('session_not_found')
+    const token = { method: 'POST', body: { name: 'mine', role: 'viewer', session: id } }
+    expect((await admin('/v1/tokens', token)).json.error.code).toBe('session_not_found')
+    const found = await admin(`/v1/search?q=zebra&session=${id}`)
+    expect([found.json.hits ?? [], found.text.includes('zebra')]).toEqual([[], false])
+    for (const list of ['/v1/sessions', '/v1/trash'])
+      expect((await admin(`${list}?startedFor=${id}`)).json.sessions).toEqual([])
+    expect((await shared.acme.as('admin')(`/v1/sessions?startedFor=${id}`)).json.sessions).toEqual([])
+    expect((await shared.acme.as('admin')(`/v1/search?q=zebra&session=${id}`)).json.hits).toHaveLength(1)
+  })
+
+  it('follow no session of another, and use no stream of another', async () => {
+    await using shared = await openHere()
+    const { id } = await fill(shared)
+    const own = (await shared.other.as('driver')('/v1/sessions', { method: 'POST', body: { workdir: home } })).json
+    const stream = await openStream(shared.other)
+    const post = (who: 'acme' | 'other', path: string, body: object) =>
+      shared[who].as('driver')(`/v1/stream/${path}`, { method: 'POST', body })
+    const refused = await post('other', `${stream.id}/follow`, { session: id })
+    expect([refused.status, refused.json.error.code]).toEqual([404, 'session_not_found'])
+    expect((await post('acme', `${stream.id}/follow`, { session: id })).json.error.code).toBe('not_found')
+    expect((await post('acme', `${stream.id}/unfollow`, { session: id })).json.error.code).toBe('not_found')
+    expect((await post('acme', `${stream.id}/join`, { tag: 'w1' })).json.error.code).toBe('not_found')
+    expect((await shared.acme.as('admin')(`/v1/stream/${stream.id}`, { method: 'DELETE' })).status).toBe(404)
+    expect((await post('other', `${stream.id}/follow`, { session: own.session.id })).status).toBe(200)
+    const rename = { method: 'POST', body: { type: 'rename', title: 'Changed' } }
+    await shared.acme.as('driver')(`/v1/sessions/${id}/commands`, rename)
+    await shared.other.as('driver')(`/v1/sessions/${own.session.id}/commands`, rename)
+    expect(await stream.until('Changed')).not.toContain(id)
+  })
+
+  it('hear that a session of theirs was deleted forever, and that no other was', async () => {
+    await using shared = await openHere()
+    const { id } = await fill(shared)
+    const start = { method: 'POST', body: { workdir: home, title: 'Gone' } }
+    const own = (await shared.other.as('admin')('/v1/sessions', start)).json.session.id as string
+    // Nothing else is told of a session that is not loaded.
+    await shared.acme.as('admin')(`/v1/sessions/${id}/stop`, { method: 'POST' })
+    await shared.other.as('admin')(`/v1/sessions/${own}/stop`, { method: 'POST' })
+    const streams = [await openStream(shared.acme), await openStream(shared.other)] as const
+    const purge = { method: 'POST', body: { force: true } }
+    expect((await shared.acme.as('admin')(`/v1/sessions/${id}/purge`, purge)).json.count).toBe(1)
+    expect((await shared.other.as('admin')(`/v1/sessions/${own}/purge`, purge)).json.count).toBe(1)
+    const [first, second] = await Promise.all(streams.map((stream) => stream.until('session.removed')))
+    expect([first?.includes(id), first?.includes(own)]).toEqual([true, false])
+    expect([second?.includes(id), second?.includes(own)]).toEqual([false, true])
+    expect(`${first}${second}`).not.toContain('"tenant"')
+  })
+
+  it('take back trust in their own sessions only', async () => {
+    await using shared = await openHere()
+    const { id } = await fill(shared)
+    const session = await shared.holdfast.startSession({ workdir: home })
+    await session.setToolTrust('write_file', 'workspace')
+    const command = { method: 'POST', body: { type: 'revokeToolTrust', tool: 'all' } }
+    expect((await shared.acme.as('driver')(`/v1/sessions/${id}/commands`, command)).status).toBe(202)
+    const next = await shared.holdfast.startSession({ workdir: home })
+    expect(await next.listToolTrust()).toMatchObject([{ tool: 'write_file', scope: 'workspace' }])
+  })
+
   it('get only their own news', async () => {
     await using shared = await openHere()
     const { id } = await fill(shared)
     const authorization = `Bearer ${shared.other.tokens.get('viewer')?.secret}`
-    const answer = await fetch(`${shared.server.url}/v1/events`, { headers: { authorization } })
+    const answer = await fetch(`${shared.other.url}/v1/events`, { headers: { authorization } })
     const rename = { method: 'POST', body: { type: 'rename', title: 'Changed' } }
     const own = (await shared.other.as('driver')('/v1/sessions', { method: 'POST', body: { workdir: home } })).json
     const heard = new Set<string>()

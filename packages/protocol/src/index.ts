@@ -101,7 +101,7 @@ export {
 } from './command/command.ts'
 export { type CommandResult, commandResult, resultFields } from './command/command-result.ts'
 export { type HistoryCommand, type RestoreInput, RestoreRequest } from './command/history-commands.ts'
-export { Authority, ForwardedSubmission, NodeCall, NodeFollow } from './command/node-request.ts'
+export { Authority, ForwardedSubmission, NodeCall, NodeFollow, NodeNews } from './command/node-request.ts'
 export type { AppendClientEvent, CatalogueCommand, ModelCommand } from './command/settings-commands.ts'
 export * from './command/slash-command.ts'
 export {

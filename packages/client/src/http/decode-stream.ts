@@ -1,4 +1,4 @@
-import { explainIssue, Frame, NewsFrame, StreamStarted } from '@holdfast/protocol'
+import { explainIssue, Frame, NewsFrame, NodeNews, StreamStarted } from '@holdfast/protocol'
 import { createParser } from 'eventsource-parser'
 
 /** A frame of a known type that does not fit its schema. Skipping it would leave an unnoticed gap. */
@@ -19,6 +19,9 @@ export const decodeFrames = (body: ReadableStream<Uint8Array>): AsyncGenerator<F
 
 /** Decodes the news stream of all sessions. */
 export const decodeNews = (body: ReadableStream<Uint8Array>): AsyncGenerator<NewsFrame> => decode(body, NewsFrame)
+
+/** Decodes the news that one node tells another. */
+export const decodeNodeNews = (body: ReadableStream<Uint8Array>): AsyncGenerator<NodeNews> => decode(body, NodeNews)
 
 /** A frame of one of several sessions, in the stream of all. */
 export type SharedFrame = { readonly type: 'session'; readonly frame: Frame }

@@ -1,4 +1,4 @@
-import type { ClientId, Frame, NodeCall, NodeFollow, Result, Role, SessionNews } from '@holdfast/protocol'
+import type { ClientId, Frame, NodeCall, NodeFollow, NodeNews, Result, Role } from '@holdfast/protocol'
 
 /** The place of a client at the owner of a session, kept as long as the connection. */
 export type HeldSeat = {
@@ -21,5 +21,5 @@ export interface OtherNode {
   /** Attaches a client that does not follow. Refused: as `call`. */
   sit(request: NodeFollow, signal: AbortSignal): Promise<Result<HeldSeat>>
   /** Follows what happens to the sessions that this node runs. Ends when the connection breaks. */
-  news(signal: AbortSignal): AsyncIterable<SessionNews>
+  news(signal: AbortSignal): AsyncIterable<NodeNews>
 }

@@ -1,19 +1,11 @@
 import { type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { decodeFrames, decodeNews } from '@holdfast/client'
+import { decodeFrames } from '@holdfast/client'
+import { decodeNodeNews } from '@holdfast/client/internal'
 import type { HeldSeat, OtherNode } from '@holdfast/core'
 import type { NodeRow } from '@holdfast/core/ports'
-import {
-  errorMessage,
-  FaultSchema,
-  fault,
-  type NewsFrame,
-  ok,
-  type Result,
-  refuse,
-  type SessionNews,
-} from '@holdfast/protocol'
+import { errorMessage, FaultSchema, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { connectNode } from '../system/node/node-socket.ts'
 
 /** Sends a request to a node; resolves with the beginning of the answer. Rejects if the node cannot be reached. */
@@ -44,8 +36,7 @@ export const createOtherNode = (node: NodeRow, sendTo: SendToNode): OtherNode =>
   async *news(signal) {
     const response = await post(node, sendTo, '/news', {}, signal)
     if (!response.ok) return
-    const isNews = (frame: NewsFrame): frame is SessionNews => frame.type !== 'end'
-    for await (const frame of readStream(response.value, decodeNews)) if (isNews(frame)) yield frame
+    yield* readStream(response.value, decodeNodeNews)
   },
 
   async sit(asked, signal) {

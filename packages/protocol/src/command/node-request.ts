@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Role } from '../frame/frame.ts'
+import { SessionNews } from '../frame/news.ts'
 import { ClientId, CommandId, Seq, SessionId } from '../value/id.ts'
 import { Command } from './command.ts'
 
@@ -24,6 +25,18 @@ export type NodeCall = {
   /** Its arguments. */
   readonly args: readonly unknown[]
 }
+
+const [started, changed, stopped, removed, restored] = SessionNews.options
+
+/**
+ * News as nodes tell them to each other. A removed session may have no row any more that names its tenant, so the news do. No
+ * client gets it.
+ */
+export const NodeNews = z.discriminatedUnion('type', [
+  ...([started, changed, stopped, restored] as const),
+  removed.extend({ tenant: z.string().optional() }),
+])
+export type NodeNews = z.infer<typeof NodeNews>
 
 /** How a client of one node follows a session of another, or attaches to it. */
 export const NodeFollow = z.object({

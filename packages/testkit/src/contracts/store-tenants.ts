@@ -2,10 +2,12 @@ import type { Store, Tenants } from '@holdfast/core/ports'
 import { BlobHash, TokenId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import {
+  appendTo,
   codeOf,
   entryOf,
   handleOf,
   key,
+  mustAppend,
   mustCreate,
   newSession,
   type OpenStore,
@@ -93,6 +95,16 @@ export function describeTenants(name: string, open: OpenStore): void {
         first,
         first,
       ])
+    })
+
+    it('lets no session of a tenant revoke the trust of a workspace', async () => {
+      await mustCreate(store(), newSession(1), ofTenant(2, first))
+      const trust = { tool: 'shell', scope: 'workspace' } as const
+      await mustAppend(store(), appendTo(1, 1, { trust: [{ type: 'granted', trust }] }))
+      await mustAppend(store(), appendTo(2, 1, { trust: [{ type: 'revoked', tool: null }] }))
+      expect(await store().workspaceTrust('/work')).toEqual([trust])
+      await mustAppend(store(), appendTo(1, 2, { trust: [{ type: 'revoked', tool: 'shell' }] }))
+      expect(await store().workspaceTrust('/work')).toEqual([])
     })
 
     it('knows the tenant of a token and who stored a file', async () => {

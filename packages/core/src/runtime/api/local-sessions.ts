@@ -24,7 +24,7 @@ import { findByKey, findSession, withWorkspace } from '../log/find-session.ts'
 import { hasMoved } from '../registry/owners.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import { tenantNews, tenantStores } from '../registry/tenant-stores.ts'
+import { clientNews, tenantStores } from '../registry/tenant-stores.ts'
 import { createRemovals } from '../removal/removals.ts'
 import { showWaiting } from '../subagents/waiting-children.ts'
 import { createLocalSession } from './local-session.ts'
@@ -145,8 +145,7 @@ function createOpenSessions(registry: SessionRegistry, tenant: string | undefine
       const { signal } = orThrow(parseOptions(NewsOptions, given, 'subscribe')) // it cannot return a refusal
       const closed = registry.closedFault()
       if (closed) throw new HoldfastError(closed)
-      const news = registry.followAllNews(signal)
-      yield* tenant === undefined ? news : tenantNews(news, stores)
+      yield* clientNews(registry.followAllNews(signal), stores, tenant)
     },
   }
 }

@@ -6,13 +6,13 @@ import {
   fault,
   NodeCall,
   NodeFollow,
+  type NodeNews,
   ok,
   parseOptions,
   type Result,
   type Role,
   refuse,
   type SessionId,
-  type SessionNews,
   type StartOptions,
 } from '@holdfast/protocol'
 import type { SessionRegistry } from '../registry/session-registry.ts'
@@ -32,7 +32,7 @@ export interface NodeApi {
   /** Attaches a client until it leaves. Refused: bad_request, session_locked. */
   sit(request: unknown): Promise<Result<ServedSeat>>
   /** Follows what happens to the sessions of this node. */
-  news(signal: AbortSignal): AsyncIterable<SessionNews>
+  news(signal: AbortSignal): AsyncIterable<NodeNews>
 }
 
 type Method = (id: SessionId, args: readonly unknown[]) => Promise<Result<unknown>>

@@ -1,4 +1,4 @@
-import { newsSession, type SessionId, type SessionNews } from '@holdfast/protocol'
+import { type NodeNews, newsSession, type SessionId } from '@holdfast/protocol'
 import type { Cluster } from '../../ports/store/cluster.ts'
 import type { NodeRow } from '../../ports/store/lease.ts'
 import type { NodeDeps } from '../dependencies.ts'
@@ -51,7 +51,7 @@ export function createNodeNews(deps: NodeNewsDeps) {
   }
 
   /** Keeps how many clients a session of another node has, if any. */
-  function noteAttached(one: SessionNews): void {
+  function noteAttached(one: NodeNews): void {
     const count = one.type === 'session.changed' || one.type === 'session.started' ? one.session.attachments : 0
     if (count) attached.set(newsSession(one), count)
     else attached.delete(newsSession(one))

@@ -1,14 +1,14 @@
-import { limits, newsSession, type SessionNews } from '@holdfast/protocol'
+import { limits, type NodeNews, newsSession } from '@holdfast/protocol'
 
 /** Publishes what happens to sessions to everyone who follows them all. */
 export interface SessionNewsFeed {
-  publish(news: SessionNews): void
-  follow(signal?: AbortSignal): AsyncIterable<SessionNews>
+  publish(news: NodeNews): void
+  follow(signal?: AbortSignal): AsyncIterable<NodeNews>
 }
 
 /** Keeps only the newest news of each session for a slow reader: news describe the current state. */
 export function createSessionNewsFeed(): SessionNewsFeed {
-  const followers = new Set<{ readonly waiting: Map<string, SessionNews>; wake: (() => void) | null }>()
+  const followers = new Set<{ readonly waiting: Map<string, NodeNews>; wake: (() => void) | null }>()
   return {
     publish(news) {
       for (const follower of followers) {
@@ -21,7 +21,7 @@ export function createSessionNewsFeed(): SessionNewsFeed {
     },
 
     async *follow(signal) {
-      const follower = { waiting: new Map<string, SessionNews>(), wake: null as (() => void) | null }
+      const follower = { waiting: new Map<string, NodeNews>(), wake: null as (() => void) | null }
       followers.add(follower)
       const leave = () => {
         followers.delete(follower)

@@ -143,9 +143,10 @@ type Removed = 'gone' | 'locked' | 'passed'
 
 function removeFrom(registry: SessionRegistry, { id }: Meta, trashedAt: number): Promise<Result<Removed>> {
   return registry.runAlone(id, async () => {
+    const tenant = (await registry.stores.entry(id))?.tenant
     const purged = await registry.stores.storeOf(id).purge(id, { trashedAt })
     if (purged.ok) {
-      registry.news.publish({ type: 'session.removed', session: id })
+      registry.news.publish({ type: 'session.removed', session: id, tenant })
       return ok('gone')
     }
     const { code } = purged.fault

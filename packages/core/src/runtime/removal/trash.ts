@@ -171,7 +171,7 @@ async function putAwayOne(registry: SessionRegistry, id: SessionId, isForever: b
   const went = isKept ? await store.trash(id, registry.deps.clock.now()) : await store.purge(id)
   // An unspoken session may have been removed with its last owner.
   if (!went.ok && went.fault.code !== 'session_not_found') return openElsewhere(went)
-  registry.news.publish({ type: 'session.removed', session: id })
+  registry.news.publish({ type: 'session.removed', session: id, tenant: row?.tenant })
   return ok({ type: 'gone' })
 }
 

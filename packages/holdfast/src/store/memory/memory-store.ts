@@ -102,7 +102,9 @@ function createLog(sessions: MemorySessions, trusts: MemoryTrusts, charge: (char
       if (clearDraft) found.draft = null
       if (charged) charge(charged)
       const { workspace } = entry.meta
-      trusts.set(workspace, trust.reduce(applyTrustChange, trusts.get(workspace) ?? []))
+      // The trust of a workspace counts for everyone, so that no session of a tenant takes it back.
+      const changes = found.tenant === undefined ? trust : trust.filter(({ type }) => type === 'granted')
+      trusts.set(workspace, changes.reduce(applyTrustChange, trusts.get(workspace) ?? []))
       return done
     },
 

@@ -20,6 +20,7 @@ declare
   charges jsonb := '[]';
   its_sid bigint;
   its_workspace text;
+  is_of_tenant boolean;
   after bigint;
   is_seen boolean;
   r jsonb;
@@ -43,7 +44,7 @@ begin
       update @session set head = after + jsonb_array_length(records), meta = entry->>0, active_at = (entry->>2)::bigint,
         spoken = (entry->>3)::boolean, busy = (entry->>4)::boolean, pinned = (entry->>5)::smallint
       where id = change->>'session' and epoch = (change->>'epoch')::bigint and head = after
-      returning sid, workspace into its_sid, its_workspace;
+      returning sid, workspace, tenant is not null into its_sid, its_workspace, is_of_tenant;
     end if;
     if its_sid is null then
       answers := answers || @why_refused(change);
@@ -69,7 +70,9 @@ begin
     end if;
     if (change->>'clearDraft')::boolean then delete from @draft where sid = its_sid; end if;
     if change ? 'blobs' then perform @use_blobs(its_sid, after + 1, change->'blobs'); end if;
-    if change ? 'trust' then perform @change_trust(entry->>1, change->'trust'); end if;
+    if change ? 'trust' then
+      perform @change_trust(entry->>1, case when is_of_tenant then @grants_of(change->'trust') else change->'trust' end);
+    end if;
     if change ? 'charge' then charges := charges || jsonb_build_array(change->'charge'); end if;
     answers := answers || null::jsonb;
   end loop;
@@ -103,6 +106,13 @@ begin
   return jsonb_build_object('code', 'log_moved', 'actual', its.head);
 end $body$;
 `
+
+/** Version 6: a session of a tenant revokes no trust in tools, which counts for the workspace of everyone. */
+export const tenantTrust = `
+create function @grants_of(changes jsonb) returns jsonb language sql immutable as $body$
+  select coalesce(jsonb_agg(c), '[]') from jsonb_array_elements(changes) c where c->>'type' = 'granted'
+$body$;
+${appendFunction}`
 
 /** Version 5: an append takes fewer statements. */
 export const fasterAppend = `

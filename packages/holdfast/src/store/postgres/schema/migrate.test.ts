@@ -39,7 +39,7 @@ describe('schema', () => {
       await write('drop table @tenant_file; drop function @create_session')
       await write('alter table @content drop column object, drop column pieces')
       await write('drop function @find_command, @is_committed, @why_refused')
-      await write('drop table @permission')
+      await write('drop table @permission; drop function @grants_of')
       await write('update @store set version = 1')
     })
     const opened = await Promise.all([1, 2, 3].map(() => openPostgresStore(location)))

@@ -2,7 +2,7 @@ import { fault } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { attempt, type Database, type Sql, type SqlRow } from '../connect/connect.ts'
 import { postgresFault } from '../connect/postgres-fault.ts'
-import { appendFunctions, fasterAppend } from './append-function.ts'
+import { appendFunctions, fasterAppend, tenantTrust } from './append-function.ts'
 import { clusterTables, placeBesideParent } from './cluster-tables.ts'
 import { contentTables } from './content-tables.ts'
 import { permissionTable } from './permission-table.ts'
@@ -20,7 +20,7 @@ const migrations: readonly Migration[] = [
   { to: 3, statements: tenantTables },
   { to: 4, statements: contentTables },
   { to: 5, statements: fasterAppend },
-  { to: 6, statements: `${placeBesideParent}${permissionTable}` },
+  { to: 6, statements: `${placeBesideParent}${permissionTable}${tenantTrust}` },
 ]
 
 /** Every name that the store uses, to check a schema and to refuse one of another program. */

@@ -16,6 +16,15 @@ export interface Pooler {
 const socketName = '.s.PGSQL.5432'
 const [readyForQuery, idle] = ['Z'.charCodeAt(0), 'I'.charCodeAt(0)]
 
+const keyData = 'K'.charCodeAt(0)
+
+/** Returns the key to cancel statements with as PgBouncer sends it: for itself, and not of a process of the server. */
+function ownKey(message: Buffer): Buffer {
+  const own = Buffer.from(message)
+  own.writeUInt32BE(0x7fffffff, 5)
+  return own
+}
+
 /** A connection to the server that clients share. */
 type Shared = { readonly socket: Socket; hello: Buffer; onReply: (bytes: Buffer, isDone: boolean) => void }
 
@@ -53,7 +62,7 @@ export async function openPooler(server: PostgresServer, size = 3): Promise<Pool
       sockets.add(socket)
       const shared: Shared = { socket, hello: Buffer.alloc(0), onReply: () => undefined }
       shared.onReply = (bytes, isDone) => {
-        shared.hello = Buffer.concat([shared.hello, bytes])
+        shared.hello = Buffer.concat([shared.hello, bytes[0] === keyData ? ownKey(bytes) : bytes])
         if (isDone) resolve(shared)
       }
       const split = createSplitter((message) =>

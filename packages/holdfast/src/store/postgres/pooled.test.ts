@@ -2,8 +2,9 @@ import { orThrow } from '@holdfast/protocol'
 import { appendTo, mustAppend, mustCreate, newSession, readAll, sessionId } from '@holdfast/testkit/contracts'
 import { openPooler } from '@holdfast/testkit/postgres'
 import { expect, it } from 'vitest'
+import { type PostgresLocation, parsePostgresUrl } from './connect/postgres-url.ts'
 import { openPostgresStore } from './postgres-store.ts'
-import { newLocation, useServer } from './testing/test-schema.ts'
+import { newLocation, useServer, withDatabase } from './testing/test-schema.ts'
 
 const server = useServer()
 
@@ -34,5 +35,53 @@ it('two nodes work behind a pooler that runs each transaction on another connect
   await heard
   leaving.abort()
   await Promise.all([following, one.store.close(), other.store.close()])
+  await pooler.close()
+})
+
+/** Follows changes until the second session has changed. */
+async function untilHeard(location: PostgresLocation, act: () => Promise<void>): Promise<void> {
+  const { store, cluster } = orThrow(await openPostgresStore(location))
+  await mustCreate(store, newSession(1), newSession(2))
+  const leaving = new AbortController()
+  let isHeard = false
+  const following = (async () => {
+    for await (const ids of cluster.changes(leaving.signal)) isHeard ||= ids.includes(sessionId(2))
+  })()
+  await act()
+  // Again and again: the first one may come before it follows.
+  let head = 1
+  const change = () => mustAppend(store, appendTo(2, head++)).then(() => isHeard)
+  await expect.poll(change, { interval: 200, timeout: 30_000 }).toBe(true)
+  leaving.abort()
+  await following
+  await store.close()
+}
+
+it('a node behind a pooler listens on no shared connection, and finds changes in the rows', async () => {
+  const pooler = await openPooler(server())
+  const location = newLocation(pooler)
+  await untilHeard(location, async () => undefined)
+  await withDatabase(location, async ({ read }) => {
+    const ask = () => read('select pg_listening_channels() as channel from pg_sleep(0.05)') // long enough to use all connections
+    expect((await Promise.all([ask(), ask(), ask(), ask(), ask(), ask()])).flat()).toEqual([])
+  })
+  await pooler.close()
+})
+
+it('a node listens past the pooler if it is told where', async () => {
+  const pooler = await openPooler(server())
+  const { secretUrl, schema } = newLocation(pooler)
+  const past = `${secretUrl}&listen=${encodeURIComponent(server().url(schema))}`
+  const direct = newLocation(server())
+  const listeners = () =>
+    withDatabase(direct, ({ read }) =>
+      read('select pid from pg_stat_activity where query = $1', [`listen "holdfast_${schema}"`]),
+    )
+  await untilHeard(orThrow(parsePostgresUrl(past)), async () => {
+    await expect.poll(listeners).toHaveLength(1)
+  })
+  await untilHeard(orThrow(parsePostgresUrl(`${newLocation(server()).secretUrl}&listen=off`)), async () => {
+    expect(await listeners()).toEqual([])
+  })
   await pooler.close()
 })

@@ -10,8 +10,8 @@ const reconnectMs = 500
 type Wake = (sessions: readonly SessionId[] | 'compare') => void
 
 /**
- * Follows the sessions whose rows changed. Notices come on a connection of its own, which is not pooled. They only wake this
- * up early: after a lost connection, and every two seconds, the rows themselves are compared with a position.
+ * Follows the sessions whose rows changed. Notices come on a connection of its own, which must not be pooled. They only wake
+ * this up early: after a lost connection, and every two seconds, the rows themselves are compared with a position.
  */
 export async function* followChanges(
   location: PostgresLocation,
@@ -28,7 +28,7 @@ export async function* followChanges(
     wake?.()
   }
   const position = createPosition(database)
-  const listener = listen(location, channel, onWake)
+  const listener = location.listen === null ? null : listen(location.listen, channel, onWake)
   const timer = setInterval(() => onWake('compare'), compareMs).unref()
   const leave = () => wake?.()
   signal.addEventListener('abort', leave)
@@ -51,7 +51,7 @@ export async function* followChanges(
   } finally {
     signal.removeEventListener('abort', leave)
     clearInterval(timer)
-    await listener.close()
+    await listener?.close()
   }
 }
 
@@ -76,8 +76,11 @@ function createPosition({ read }: Database) {
   return { start: next, next }
 }
 
-/** Listens on a connection of its own, and connects again when it is lost. */
-function listen({ connection }: PostgresLocation, channel: string, onWake: Wake) {
+/**
+ * Listens on a connection of its own, and connects again when it is lost. Behind a pooler it does not listen: a connection that
+ * others use would go on to listen, and the notices would not come here.
+ */
+function listen(connection: string, channel: string, onWake: Wake) {
   let client: Client | null = null
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
@@ -100,6 +103,11 @@ function listen({ connection }: PostgresLocation, channel: string, onWake: Wake)
     )
     try {
       await own.connect()
+      if (await isPooled(own)) {
+        isClosed = true
+        await own.end()
+        return
+      }
       await own.query(`listen "${channel}"`)
       onWake('compare') // what changed before this connection listened
     } catch {
@@ -116,3 +124,12 @@ function listen({ connection }: PostgresLocation, channel: string, onWake: Wake)
     },
   }
 }
+
+/** Returns whether a pooler answers: it tells clients a process of its own, and not the one that runs their statements. */
+async function isPooled(client: Client): Promise<boolean> {
+  const { rows } = await client.query('select pg_backend_pid() as process')
+  return rows[0]?.process !== processOf(client)
+}
+
+/** The driver has it from the beginning of the connection, and its types do not name it. */
+const processOf = (client: Client): unknown => Reflect.get(client, 'processID')

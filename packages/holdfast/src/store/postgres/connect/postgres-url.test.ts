@@ -28,11 +28,22 @@ describe('postgres url', () => {
     expect(orThrow(parsePostgresUrl('postgres://db/app'))).toMatchObject({ schema: 'holdfast', mayLoseData: false })
   })
 
+  it('says where to listen: in the same database, past a pooler, or not at all', () => {
+    const listenOf = (query: string) => orThrow(parsePostgresUrl(`postgres://me:${secret}@pool/app${query}`)).listen
+    expect(listenOf('')).toBe(`postgres://me:${secret}@pool/app`)
+    expect(listenOf('?listen=off')).toBeNull()
+    const direct = `postgres://me:${secret}@db:5432/app`
+    expect(listenOf(`?listen=${encodeURIComponent(`${direct}?schema=own`)}`)).toBe(direct)
+    const { url, connection } = orThrow(parsePostgresUrl(`postgres://pool/app?listen=${encodeURIComponent(direct)}`))
+    expect([url, connection]).toEqual(['postgres://pool/app', 'postgres://pool/app'])
+  })
+
   it.each([
     `postgres://me:${secret}@a@b/app`,
     `postgres:me:${secret}`,
     `postgres://me:${secret}@db/app?schema=a"b`,
     `postgres://me:${secret}@db/app?durability=none`,
+    `postgres://db/app?listen=${secret}`,
   ])('is refused without its password: %s', (url) => {
     const parsed = parsePostgresUrl(url)
     expect(parsed).toMatchObject({ ok: false, fault: { code: 'bad_request' } })

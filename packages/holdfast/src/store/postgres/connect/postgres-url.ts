@@ -10,6 +10,11 @@ export type PostgresLocation = {
   readonly secretUrl: string
   /** The URL for the driver, with the password. Never shown. */
   readonly connection: string
+  /**
+   * Where notices of changes are listened for: `listen=URL` for a connection past a pooler, `listen=off` for none. By default
+   * the same database. Never shown.
+   */
+  readonly listen: string | null
   /** The schema that has the tables. */
   readonly schema: string
   /** How long a node counts as alive after it renewed: `term=MILLISECONDS`. */
@@ -42,7 +47,11 @@ export function parsePostgresUrl(text: string): Result<PostgresLocation> {
   const termMs = Number(parameters.get('term') ?? termMsDefault)
   if (!Number.isInteger(termMs) || termMs < termMsMin || termMs > termMsMax)
     return refuse(badUrl(`The term is a number of milliseconds from ${termMsMin} to ${termMsMax}`))
-  for (const own of ['schema', 'durability', 'term']) parameters.delete(own)
+  const listen = parameters.get('listen')
+  const direct = listen === null || listen === 'off' ? null : parsePostgresUrl(listen)
+  if (direct?.ok === false)
+    return refuse(badUrl('listen is off, or the URL of the same database past the pooler, encoded'))
+  for (const own of ['schema', 'durability', 'term', 'listen']) parameters.delete(own)
 
   const end = (more: URLSearchParams) => (more.size === 0 ? '' : `?${more}`)
   const connection = `postgres://${login === '' ? '' : `${login}@`}${host}/${database}${end(parameters)}`
@@ -55,6 +64,7 @@ export function parsePostgresUrl(text: string): Result<PostgresLocation> {
     url,
     secretUrl: text,
     connection,
+    listen: listen === 'off' ? null : (direct?.value.connection ?? connection),
     schema,
     termMs,
     mayLoseData: durability === 'unchecked',

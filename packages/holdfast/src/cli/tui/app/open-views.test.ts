@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { createCodeColours } from '../render/code.ts'
 import type { FullView } from '../views/full-view.ts'
 import type { App } from './app-state.ts'
-import { openAgents } from './open-views.ts'
+import { openAgents, openHelp } from './open-views.ts'
+import { listCommands } from './terminal-commands.ts'
 
 it('the transcript of a subagent follows its session only while it is open', async () => {
   const followed: AbortSignal[] = []
@@ -38,4 +39,13 @@ it('the transcript of a subagent follows its session only while it is open', asy
   expect(followed.map(({ aborted }) => aborted)).toEqual([false])
   host.close()
   expect(followed.map(({ aborted }) => aborted)).toEqual([true])
+})
+
+it('the help shows a long command on a row of its own', () => {
+  const views: FullView[] = []
+  const host = { redraw: () => undefined, open: (view: FullView) => void views.push(view) }
+  openHelp({ host, commands: listCommands([]) } as unknown as App) // only what the help uses
+  const rows = views[0]?.draw({ columns: 80, rows: 100 }).rows.map((row) => row.map(({ text }) => text).join(''))
+  const at = rows?.indexOf('  /export [file.md|html|json|jsonl]') ?? -1
+  expect(rows?.[at + 1]?.trim()).toBe('write the session to a file')
 })

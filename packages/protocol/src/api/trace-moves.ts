@@ -83,7 +83,7 @@ export function linkMoves(steps: readonly Pick<MoveStep, 'path' | 'movedFrom'>[]
     from.last = to.last ?? to
     to.group = from
   }
-  return [...new Set(places.values().map(firstOf))].map((first) => [...pathsFrom(first)])
+  return [...new Set(Array.from(places.values(), firstOf))].map((first) => [...pathsFrom(first)])
 }
 
 /** A path in the list of its group. */

@@ -9,6 +9,7 @@ import {
   type ImportAnswer,
   type ModelSettings,
   type OfferTrust,
+  ok,
   type PermissionRules,
   type Result,
   refuse,

@@ -22,8 +22,10 @@ export async function readGitFile(path: string): Promise<string> {
   }
 }
 
-const [feed, tab, returned, blank, quote, hash] = ['\n', '\t', '\r', ' ', '"', '#'].map((one) => one.charCodeAt(0))
-const [equals, semicolon, opening, closing, backslash] = ['=', ';', '[', ']', '\\'].map((one) => one.charCodeAt(0))
+const code = (character: string): number => character.charCodeAt(0)
+const [feed, tab, returned, blank, quote, hash] = [code('\n'), code('\t'), code('\r'), code(' '), code('"'), code('#')]
+const [equals, semicolon, opening, closing] = [code('='), code(';'), code('['), code(']')]
+const backslash = code('\\')
 
 const isBlank = (unit: number): boolean => unit === blank || unit === tab || unit === returned
 

@@ -4,6 +4,7 @@ import {
   type Fault,
   type FileChangePage,
   listTouched,
+  noChangesText,
   type RestoreInput,
   type Seq,
   type TouchedFile,
@@ -28,7 +29,7 @@ const marks: Readonly<Record<TouchedFile['action'], string>> = {
 
 /** Lists the files that the session changed, each with its newest change. */
 export function FilesSection() {
-  const { files: loaded, canUndo, fault } = useTouchedFiles()
+  const { files: loaded, none, canUndo, fault } = useTouchedFiles()
   const files = loaded ?? []
   const { shown, onOpen, onClose } = useFileDialog()
   return (
@@ -36,9 +37,7 @@ export function FilesSection() {
       <FaultNote fault={fault} />
       {loaded === null && !fault && <Loading />}
       {loaded?.length === 0 && !fault && (
-        <p className="nothing">
-          {canUndo ? 'Every file is as it was before this session.' : 'No call of this session has changed a file.'}
-        </p>
+        <p className="nothing">{canUndo ? 'Every file is as it was before this session.' : none}</p>
       )}
       {(files.length > 0 || canUndo) && (
         <p className="panel-actions">
@@ -162,6 +161,8 @@ function FileDialog({ shown: { title, request }, onClose }: FileDialogProps) {
 type Touched = {
   /** Null until they are loaded. */
   readonly files: readonly TouchedFile[] | null
+  /** What is said if there are none. */
+  readonly none: string
   /** Whether files of the session were put back, so that this can be undone. */
   readonly canUndo: boolean
   readonly fault: Fault | null
@@ -170,7 +171,7 @@ type Touched = {
 /** Loads the changed files, again after each call that ended, and after each restore. */
 function useTouchedFiles(): Touched {
   const { handle } = useSession()
-  const [touched, setTouched] = useState<Touched>({ files: null, canUndo: false, fault: null })
+  const [touched, setTouched] = useState<Touched>({ files: null, none: '', canUndo: false, fault: null })
   const ended = useFileChangeCount()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a call that ended is what changes the answer
   useEffect(() => {
@@ -185,7 +186,9 @@ function useTouchedFiles(): Touched {
         before = page.value.before
       }
       const canUndo = pages.some(({ restored = [] }) => restored.length > 0)
-      setTouched({ files: listTouched(pages), canUndo, fault: null })
+      const files = listTouched(pages)
+      const none = files.length > 0 ? '' : await noChangesText(handle, 'No call of this session has changed a file.')
+      if (!isLeft) setTouched({ files, none, canUndo, fault: null })
     }
     load()
     return () => {

@@ -4,6 +4,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
 import { textTable } from '../../render/text-table.ts'
+import { parseLines } from '../../sessions/line-range.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
@@ -26,13 +27,8 @@ export const run: RunCommand<typeof sessionSpecs.boundary> = async (
   })
 }
 
-/** Parses `3-9`, or `3` for one line. */
-function rangeOf(text: string): LineRange {
-  const [, first = '', last = first] = /^([1-9]\d{0,8})(?:[-\u2013]([1-9]\d{0,8}))?$/.exec(text) ?? []
-  if (first === '' || Number(last) < Number(first))
-    return rejectUsage(`<lines> must be lines counted from 1, such as 3-9, not '${text}'.`)
-  return { start: Number(first) - 1, end: Number(last) - 1 }
-}
+const rangeOf = (text: string): LineRange =>
+  parseLines(text) ?? rejectUsage(`<lines> must be lines counted from 1, such as 3-9, not '${text}'.`)
 
 type Printed = { readonly path: string | undefined; readonly json: boolean }
 

@@ -1,9 +1,8 @@
-import { type FileDiff, type FileDiffs, orThrow } from '@holdfast/protocol'
+import { type FileDiff, type FileDiffs, noChangesText, orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
 import { diffText } from '../../render/diff-text.ts'
-import { noChangesText } from '../../sessions/recorded-changes.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import { withPager } from '../../terminal/pager.ts'
@@ -17,7 +16,8 @@ export const run: RunCommand<typeof sessionSpecs.diff> = async (
   return withNamedSession(context, name, async (handle) => {
     const diff = orThrow(await handle.diffChanges({ ...(turn !== undefined && { turn }), ...(path && { path }) }))
     if (json) await context.out.writeJson(diff)
-    else if (diff.files.length === 0) await context.err.write(await noChangesText(handle, 'No file is different.'))
+    else if (diff.files.length === 0)
+      await context.err.write(`${await noChangesText(handle, 'No file is different.')}\n`)
     else await withPager(context, (out) => printDiff(diff, { out, err: context.err }))
     return exitCodes.ok
   })

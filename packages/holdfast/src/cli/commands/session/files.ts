@@ -1,11 +1,10 @@
 import { createSession } from '@holdfast/client'
-import type { TouchedFile } from '@holdfast/protocol'
+import { noChangesText, type TouchedFile } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
 import { formatAge } from '../../render/tables.ts'
 import { textTable } from '../../render/text-table.ts'
-import { noChangesText } from '../../sessions/recorded-changes.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
@@ -28,7 +27,7 @@ export const run: RunCommand<typeof sessionSpecs.files> = async (
     const rows = files.map((file) => [file.action, formatAge(now() - Date.parse(file.at)), nameOf(file)])
     if (json) await out.writeJson({ files })
     else if (rows.length > 0) await out.write(textTable(['CHANGE', 'AGE', 'FILE'], rows, out))
-    else await err.write(await noChangesText(handle, 'The session changed no file.'))
+    else await err.write(`${await noChangesText(handle, 'The session changed no file.')}\n`)
     return exitCodes.ok
   })
 }

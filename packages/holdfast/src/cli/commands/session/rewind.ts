@@ -3,6 +3,7 @@ import {
   type CommandInput,
   commandResult,
   isLeftByMove,
+  noChangesText,
   orThrow,
   type RestoredName,
   type RestorePreview,
@@ -12,7 +13,6 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
 import { diffText } from '../../render/diff-text.ts'
-import { noChangesText } from '../../sessions/recorded-changes.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
 import { turnOf } from './change.ts'
@@ -68,7 +68,8 @@ type Words = Readonly<Record<RestoredName['action'], string>>
 
 async function describeFiles(handle: SessionHandle, answer: Answer): Promise<string> {
   const { restored, refused } = commandResult('restoreFiles', answer)
-  if (restored.length === 0 && refused.length === 0) return noChangesText(handle, 'No file had to be put back.')
+  if (restored.length === 0 && refused.length === 0)
+    return `${await noChangesText(handle, 'No file had to be put back.')}\n`
   const lines = [
     ...restored.filter((file) => !isLeftByMove(file)).map((file) => describeFile(file, done, 'moved back')),
     ...refused.map(({ path, why }) => `left as it is: ${escapeLine(path)} (${escapeLine(why)})`),

@@ -1,5 +1,12 @@
 import { createLiveView } from '@holdfast/client'
-import { listActiveTrust, listTouched, type RestoreInput, type Result, type SessionId } from '@holdfast/protocol'
+import {
+  listActiveTrust,
+  listTouched,
+  noChangesText,
+  type RestoreInput,
+  type Result,
+  type SessionId,
+} from '@holdfast/protocol'
 import { resolveWorkspace } from '../../connect/workspace.ts'
 import { todoRows } from '../render/side-lists.ts'
 import { justify, line, shownLine, span, styles } from '../term/lines.ts'
@@ -118,7 +125,9 @@ export async function openFiles(app: App): Promise<void> {
     pages.push(page)
     before = page.before
   }
-  app.host.open(createFilesView({ handle, files: listTouched(pages), now: app.context.now(), host: app.host }))
+  const files = listTouched(pages)
+  const empty = files.length > 0 ? '' : await noChangesText(handle, 'The session has changed no files.')
+  app.host.open(createFilesView({ handle, files, now: app.context.now(), empty, host: app.host }))
 }
 
 export async function openBranches(app: App): Promise<void> {

@@ -1,6 +1,7 @@
 import { commandResult, noWorkdir, type SlashCommand } from '@holdfast/protocol'
 import { run as exportToFile } from '../../commands/store/export.ts'
 import { toFault } from '../../terminal/to-fault.ts'
+import { showBoundaries } from '../views/boundaries-view.ts'
 import { findLastTurn } from '../views/rewind-view.ts'
 import { leave, submit, takeOver } from './actions.ts'
 import type { App } from './app-state.ts'
@@ -44,6 +45,11 @@ const commands: Readonly<Record<string, TerminalCommand>> = {
   branch: { about: 'choose a turn to go back before', isBare: true, run: (app) => void openRewind(app) },
   undo: { about: 'take the last turn back, with its file changes', run: (app) => void undoTurn(app) },
   files: { about: 'show the files that the session changed', run: (app) => void openFiles(app) },
+  boundaries: {
+    about: 'show, set and clear the lines that tools may change',
+    given: '[<file> <lines> | clear [<file>]]',
+    run: openBoundaries,
+  },
   agents: { about: 'show the subagents', run: openAgents },
   todos: { about: "show the agent's tasks", run: openTodos },
   skills: { about: 'list, activate and end skills', run: (app) => void openSkills(app) },
@@ -65,6 +71,10 @@ const commands: Readonly<Record<string, TerminalCommand>> = {
   },
   mouse: { about: 'use the mouse in lists, or no longer', run: toggleMouse },
   quit: { about: 'leave', run: leave },
+}
+
+function openBoundaries(app: App, given: string): void {
+  if (app.handle) void showBoundaries(app.handle, given, (command) => submit(app, command), app.host)
 }
 
 function toggleMouse(app: App): void {

@@ -12,7 +12,7 @@ export type StatusFacts = Pick<
 /** A part of the status line. Those with the highest number are left out first if there is no room. */
 type Part = { readonly line: StyledLine; readonly rank: number }
 
-/** Returns the status line: mode, activity, model, thinking level, context, cost, who drives. */
+/** Returns the status line: mode, activity, model, thinking level, context, cost, who drives, edit boundaries. */
 export function statusRow(facts: StatusFacts, width: number, hint: string): StyledLine {
   const { view, meta } = facts
   if (!view || !meta) return cutLine([span('  opening…', styles.dim)], width)
@@ -24,6 +24,7 @@ export function statusRow(facts: StatusFacts, width: number, hint: string): Styl
     { rank: 3, line: contextPart(facts) },
     { rank: 5, line: [span(costText(meta.usage.cost), styles.dim)] },
     { rank: 4, line: rolePart(facts) },
+    { rank: 4, line: boundaryPart(view.boundaries.length) },
     { rank: 7, line: view.branch === null ? [] : [span(`⎇ ${shownLine(view.branch)}`, styles.dim)] },
     { rank: 8, line: [span(hint, styles.dim)] },
   ]
@@ -75,6 +76,10 @@ function modelPart({ view, here }: StatusFacts): StyledLine {
   if (view.fallback !== null) return [...name, span(' (fallback)', styles.warn)]
   return isMissing ? [...name, span(' has no key', styles.bad)] : name
 }
+
+/** Says that tools may not change every line. `/boundaries` says which. */
+const boundaryPart = (count: number): StyledLine =>
+  count === 0 ? [] : [span(count === 1 ? '1 file bounded' : `${count} files bounded`, styles.warn)]
 
 const gaugeCells = 5
 

@@ -1,4 +1,4 @@
-import type { RestorePreview, SessionHandle, TouchedFile } from '@holdfast/protocol'
+import { isLeftByMove, type RestorePreview, type SessionHandle, type TouchedFile } from '@holdfast/protocol'
 import { formatAge } from '../../render/tables.ts'
 import { diffRows } from '../render/diff.ts'
 import { emptyLine, justify, line, type StyledLine, shownLine, shownText, span, styles } from '../term/lines.ts'
@@ -11,6 +11,8 @@ type FilesDeps = {
   readonly handle: SessionHandle
   readonly files: readonly TouchedFile[]
   readonly now: number
+  /** What is said if there are none. */
+  readonly empty: string
   readonly host: ViewHost
 }
 
@@ -22,7 +24,7 @@ const actionStyles = {
 } as const
 
 /** Lists the files that the session changed, newest first. Enter shows the diff of one. */
-export function createFilesView({ handle, files, now, host }: FilesDeps): FullView {
+export function createFilesView({ handle, files, now, empty, host }: FilesDeps): FullView {
   return createListView<TouchedFile>(
     {
       title: () => 'Changed files',
@@ -41,7 +43,7 @@ export function createFilesView({ handle, files, now, host }: FilesDeps): FullVi
       textOf: ({ path }) => path,
       onChoose: (file) => void openDiff(handle, file, host),
       hints: '↑↓ choose   Enter shows the diff   Esc back',
-      empty: 'The session has changed no files.',
+      empty,
     },
     host,
   )
@@ -58,16 +60,22 @@ async function openDiff(handle: SessionHandle, { path }: TouchedFile, host: View
   host.open(createTextView({ title: () => shownLine(path), rows }, host))
 }
 
+const words = { restore: 'restored', recreate: 'created again', delete: 'deleted', none: 'stays as it is' } as const
+
+const whatHappens = ({ action, movedFrom }: RestorePreview['files'][number]): string =>
+  movedFrom === undefined ? words[action] : `moved back from ${shownLine(movedFrom)}`
+
 /** Shows what a restore would change in files, and asks for a yes. */
 export function createRestoreView(preview: RestorePreview, title: string, onYes: () => void, host: ViewHost): FullView {
+  // A move is one file: its old path says where the file comes back from.
+  const files = preview.files.filter((file) => !isLeftByMove(file))
+  const count = files.filter(({ action }) => action !== 'none').length
+  const put = count === 1 ? '1 file would be put back:' : `${count} files would be put back:`
   const rows = (width: number): readonly StyledLine[] => [
-    line(
-      `${preview.files.length === 0 ? 'No files would change.' : `${preview.files.length} files would be put back:`}`,
-      styles.bold,
-    ),
-    ...preview.files.flatMap((file) => [
+    line(count === 0 ? 'No files would change.' : put, styles.bold),
+    ...files.flatMap((file) => [
       emptyLine,
-      line(shownLine(file.path), styles.bold),
+      [span(shownLine(file.path), styles.bold), span(`  ${whatHappens(file)}`, styles.dim)],
       ...diffRows(file.diff, width),
     ]),
     ...preview.refused.flatMap(({ path, why }) => [

@@ -1,0 +1,23 @@
+import type { MessageId } from '../value/id.ts'
+import type { SessionHandle } from './session-handle.ts'
+
+/**
+ * Returns `sentence`, which says that no file changed. If the session ran a shell command, that is not known for sure, and the
+ * text says so instead.
+ */
+export async function noChangesText(handle: Pick<SessionHandle, 'page'>, sentence: string): Promise<string> {
+  if (!(await mayHaveRunCommand(handle))) return sentence
+  return 'No changed file is on record. What shell commands change is recorded only in a git repository, and of one in the background only once it has ended.'
+}
+
+/** Whether the transcript has a shell command, or cannot be read. Reads it from its end. */
+async function mayHaveRunCommand(handle: Pick<SessionHandle, 'page'>): Promise<boolean> {
+  for (let before: MessageId | null | undefined; before !== null; ) {
+    const page = await handle.page({ before })
+    if (!page.ok) return true
+    if (page.value.messages.some((message) => message.kind === 'tool_call' && message.call.tool === 'shell'))
+      return true
+    before = page.value.before
+  }
+  return false
+}

@@ -160,6 +160,14 @@ describe('files, boundaries and commands on the page', () => {
     expect([x + width <= 390, height > 30]).toEqual([true, true]) // more than one line
     await page.getByRole('button', { name: 'Reject' }).click()
     await atRest()
+
+    await say('run true')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await atRest()
+    await toggle.click()
+    await panel
+      .getByText('No changed file is on record. What shell commands change is recorded only in a git')
+      .waitFor()
     expect(complaints).toEqual([])
   })
 

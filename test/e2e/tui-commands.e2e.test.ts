@@ -88,6 +88,20 @@ describe('the slash commands of the terminal UI', () => {
     await screen.until(/Screens of this session[\s\S]*\(this one\) +driver/)
   })
 
+  it('/boundaries sets the lines that tools may change, and the status line says so', async () => {
+    writeFileSync(join(cli.workdir, 'bounded.txt'), 'one\ntwo\nthree\n')
+    await using screen = openTui(cli)
+    await screen.until(/demo\/agent/)
+    screen.type('/boundaries bounded.txt 2\r')
+    await screen.until(/Edit boundaries[\s\S]*line 2 of bounded\.txt/)
+    screen.type('q')
+    await screen.until(/ {2}exec · .*1 file bounded/)
+    await say(screen, 'edit bounded.txt: one => 1', /edit outside boundary/)
+    expect(readFileSync(join(cli.workdir, 'bounded.txt'), 'utf8')).toBe('one\ntwo\nthree\n')
+    screen.type('/boundaries clear bounded.txt\r')
+    await screen.until(/no edit boundaries: tools may change every line/)
+  })
+
   it('/agents lists subagents, and shows the transcript of one until it is closed', async () => {
     await using screen = openTui(cli)
     await screen.until(/demo\/agent/)

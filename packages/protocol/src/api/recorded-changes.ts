@@ -1,4 +1,5 @@
 import type { MessageId } from '../value/id.ts'
+import type { Message } from '../view/message.ts'
 import type { SessionHandle } from './session-handle.ts'
 
 /**
@@ -10,13 +11,15 @@ export async function noChangesText(handle: Pick<SessionHandle, 'page'>, sentenc
   return 'No changed file is on record. What shell commands change is recorded only in a git repository, and of one in the background only once it has ended.'
 }
 
-/** Whether the transcript has a shell command, or cannot be read. Reads it from its end. */
+const isRunCommand = (message: Message): boolean =>
+  message.kind === 'tool_call' && message.call.tool === 'shell' && message.call.status !== 'denied'
+
+/** Whether the transcript has a shell command that ran, or cannot be read. Reads it from its end. */
 async function mayHaveRunCommand(handle: Pick<SessionHandle, 'page'>): Promise<boolean> {
   for (let before: MessageId | null | undefined; before !== null; ) {
     const page = await handle.page({ before })
     if (!page.ok) return true
-    if (page.value.messages.some((message) => message.kind === 'tool_call' && message.call.tool === 'shell'))
-      return true
+    if (page.value.messages.some(isRunCommand)) return true
     before = page.value.before
   }
   return false

@@ -1,12 +1,28 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { invariant, type SessionHandle, TurnNumber } from '@holdfast/protocol'
+import { connectHoldfast } from '@holdfast/client'
+import { invariant, orThrow, type SessionHandle, TurnNumber } from '@holdfast/protocol'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { findAxeProblems } from './axe.ts'
 import { openTab, usePage } from './page-fixture.ts'
 
 type Screen = readonly [name: string, show: (page: Page) => Promise<void>, leave?: (page: Page) => Promise<void>]
+
+/** Takes a picture if `PAGE_SHOTS` names a folder. */
+const picture = async (page: Page, name: string) => {
+  const shots = process.env['PAGE_SHOTS']
+  if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`) })
+}
+
+/** The sessions that the screens show. */
+type Shown = {
+  readonly session: string
+  readonly child: string
+  readonly asked: string
+  readonly failed: string
+  readonly watched: string
+}
 
 const desk = { width: 1280, height: 800 }
 const phone = { width: 390, height: 844 }
@@ -59,9 +75,35 @@ describe('every screen', () => {
   }
 
   const click = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click()
-  const screensOf = (session: string, asked: string): readonly Screen[] => [
+  /** Presses a button that may be behind the one button of the header of a phone. */
+  const inHeader = (name: string | RegExp) => async (page: Page) => {
+    const actions = page.getByRole('button', { name: 'Session actions' })
+    if ((await actions.isVisible()) && (await actions.getAttribute('aria-expanded')) !== 'true') await actions.click()
+    await click(name)(page)
+  }
+  const fromMenu = (item: string | RegExp, title: string) => async (page: Page) => {
+    await inHeader('More')(page)
+    await page.getByRole('menuitem', { name: item }).click()
+    await page.getByRole('dialog', { name: title }).waitFor()
+  }
+  /** Presses a button that only a phone has. */
+  const onPhone = (name: string) => async (page: Page) => {
+    if (page.viewportSize()?.width === phone.width) await page.getByRole('button', { name, exact: true }).click()
+  }
+  const screensOf = ({ session, child, asked, failed, watched }: Shown): readonly Screen[] => [
     ['new session', (page) => goTo(page, '#/')],
+    ['list', onPhone('Show sessions')],
+    [
+      'filter',
+      (page) => click('Filter')(page).then(() => popup(page)),
+      (page) => close(page).then(() => goTo(page, '#/')),
+    ],
     ['trash', (page) => goTo(page, '#/trash')],
+    [
+      'settings',
+      (page) => goTo(page, '#/settings').then(() => page.getByRole('list', { name: 'Providers' }).waitFor()),
+    ],
+    ['key', (page) => click(/^Add a key for /)(page).then(() => popup(page)), close],
     [
       'keys',
       (page) =>
@@ -72,8 +114,29 @@ describe('every screen', () => {
     ],
     ['palette', (page) => page.keyboard.press('Control+K').then(() => popup(page)), close],
     ['waiting', (page) => goTo(page, '#/waiting').then(() => page.locator('.approval').first().waitFor())],
-    ['approval', (page) => goTo(page, `#/s/${asked}`).then(() => page.locator('.approval').first().waitFor())],
+    [
+      'approval and queue',
+      (page) => goTo(page, `#/s/${asked}`).then(() => page.locator('.approval').first().waitFor()),
+    ],
+    ['failed turn', (page) => goTo(page, `#/s/${failed}`).then(() => page.getByText('Continue').first().waitFor())],
+    ['watching', (page) => goTo(page, `#/s/${watched}`).then(() => page.getByText('Take control').waitFor())],
     ['session', (page) => goTo(page, `#/s/${session}`).then(() => page.getByText('goodbye').first().waitFor())],
+    ['review', (page) => click('Review…')(page).then(() => popup(page)), close],
+    ['next answer', onPhone('Model, mode and context'), close],
+    ['branches', (page) => inHeader('1 branch')(page).then(() => popup(page)), close],
+    ['rename', fromMenu('Rename…', 'Rename the session'), close],
+    ['share', fromMenu('Share…', 'Share this session'), close],
+    ['session menu', inHeader('More'), close],
+    [
+      'edit form',
+      async (page) => {
+        await page.getByRole('article', { name: 'You' }).last().hover()
+        await page.getByRole('button', { name: 'Edit prompt' }).last().click()
+      },
+      close,
+    ],
+    ['subagent', (page) => goTo(page, `#/s/${session}/${child}`).then(() => page.locator('.child-head').waitFor())],
+    ['session again', (page) => goTo(page, `#/s/${session}`).then(() => page.getByText('goodbye').first().waitFor())],
     ['turn menu', click('Branch, fork or rewind'), close],
     [
       'rewind',
@@ -105,7 +168,16 @@ describe('every screen', () => {
     const asked = await server.sessions.start({ workdir: now().workdir, model: 'demo/agent' })
     invariant(asked.ok, 'the session starts')
     await asked.value.submit({ type: 'sendPrompt', content: 'write a.txt: hello\nrun echo hi' })
-    const screens = screensOf(rich.id, asked.value.id)
+    await asked.value.submit({ type: 'queueFollowUp', content: 'count to 3' })
+    const failed = orThrow(await server.sessions.start({ workdir: now().workdir, model: 'demo/agent' }))
+    await failed.submit({ type: 'sendPrompt', content: 'fail rejected_key' })
+    const watched = orThrow(await server.sessions.start({ workdir: now().workdir, model: 'demo/agent' }))
+    await watched.submit({ type: 'sendPrompt', content: 'count to 2' })
+    const driver = watched.subscribe({ client: 'laptop' })[Symbol.asyncIterator]()
+    await driver.next() // it has control from now on
+    const child = orThrow(await rich.subagents()).at(0)?.id ?? ''
+    const ids = { session: rich.id, child, asked: asked.value.id, failed: failed.id, watched: watched.id }
+    const screens = screensOf(ids)
     const found: string[] = []
     const look = async (tab: Page, name: string, scheme: 'light' | 'dark', rules?: readonly string[]) => {
       await tab.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
@@ -116,6 +188,7 @@ describe('every screen', () => {
       for (const [name, show, leave] of screens) {
         await show(tab)
         const where = `${name}, ${size.width}`
+        await picture(tab, where)
         await look(tab, where, first)
         await look(tab, where, first === 'light' ? 'dark' : 'light', ['color-contrast'])
         if (size === phone) {
@@ -136,7 +209,24 @@ describe('every screen', () => {
     await signedOut.goto(server.url)
     await signedOut.getByRole('heading').first().waitFor()
     for (const scheme of ['light', 'dark'] as const) await look(signedOut, 'signed out', scheme)
+    await driver.return?.()
+    const { link } = await connectHoldfast(server.url, server.token).share(rich.id)
+    await signedOut.goto(link)
+    await signedOut.getByText('goodbye').first().waitFor()
+    for (const scheme of ['light', 'dark'] as const) await look(signedOut, 'shared', scheme)
     await out.close()
+
+    // A server that is away: the connection is lost, and a session cannot be opened.
+    const { page: away } = await openTab(now().context)
+    await away.setViewportSize(phone)
+    await away.addInitScript('delete globalThis.SharedWorker')
+    await away.route(/\/v1\/(stream|sessions\/)/, (route) => route.abort())
+    await away.goto(`${server.url}/#/s/${rich.id}`)
+    await away.getByText('Connection lost.').waitFor()
+    await away.getByRole('heading', { name: 'The server does not respond' }).waitFor()
+    await picture(away, 'away')
+    for (const scheme of ['light', 'dark'] as const) await look(away, 'away', scheme)
+    found.push(...((await away.evaluate(smallTargets)) as readonly string[]).map((target) => `away: small: ${target}`))
     expect([...new Set(found)]).toEqual([])
     expect(complaints).toEqual([])
   })

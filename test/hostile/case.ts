@@ -36,5 +36,7 @@ export type HostileCase = {
   readonly from: (typeof origins)[number]
   /** The codes of faults that the bystander may get; none by default. */
   readonly refusals?: readonly string[]
+  /** Lets the server load what it loads once, such as a library. This is not measured. */
+  prepare?(run: CaseRun): Promise<void>
   run(run: CaseRun): Promise<CaseResult>
 }

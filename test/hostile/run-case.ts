@@ -68,9 +68,11 @@ export async function openRig(): Promise<Rig> {
       const workdir = join(root, hostile.name, 'work')
       await mkdir(workdir, { recursive: true })
       const bystander = await startBystander(server, quiet)
+      const given = { isQuick, dice, server, model, site, bystander, home, workdir }
+      await hostile.prepare?.(given)
       await measure(server) // what the server loads once, and what cases before have taken, does not count
       const result = await hostile
-        .run({ isQuick, dice, server, model, site, bystander, home, workdir })
+        .run(given)
         .catch((cause: unknown) => ({ did: 'failed', violations: [describe(cause)] }))
       const measured = await measure(server)
       const report = await bystander.stop()

@@ -25,8 +25,15 @@ const servers = {
 const hostileServers: HostileCase = {
   name: 'hostile-servers',
   from: 'program',
+  /** The library of the protocol takes a tenth of a second to load, with the first server. */
+  async prepare(run) {
+    const workdir = join(run.workdir, 'first')
+    await configure({ ...run, workdir }, ['plain'])
+    const first = [{ tool: 'mcp__plain__list_tools', args: {} }]
+    await waitForRest(await promptModel({ ...run, workdir }, 'first-server', () => first, { approvals: 'none' }))
+  },
   async run(run) {
-    const violations = [...(await configure(run))]
+    const violations = [...(await configure(run, Object.keys(servers)))]
     const names = Object.keys(servers)
     const listing = names.map((name) => ({ tool: `mcp__${name}__list_tools`, args: {} }))
     const handle = await promptModel(run, 'list-servers', () => listing, { approvals: 'none' })
@@ -55,10 +62,10 @@ const hostileServers: HostileCase = {
 }
 
 /** Configures the servers in the workspace and trusts them. */
-async function configure({ server, workdir }: CaseRun): Promise<readonly string[]> {
-  await mkdir(join(workdir, '.git'))
+async function configure({ server, workdir }: CaseRun, names: readonly string[]): Promise<readonly string[]> {
+  await mkdir(join(workdir, '.git'), { recursive: true })
   const mcpServers = Object.fromEntries(
-    Object.keys(servers).map((name) => {
+    names.map((name) => {
       const timeout = name === 'calls' ? { timeout: 500 } : {} // one of its tools never answers
       return [name, { command: process.execPath, args: [fixture, name], ...timeout }]
     }),

@@ -40,7 +40,6 @@ export {
 export { DefaultModel, GivenKey, type ModelSettings, RemovedKey, SavedKey } from './api/model-settings.ts'
 export { parseOptions } from './api/parse-options.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
-export { noChangesText } from './api/recorded-changes.ts'
 export {
   ClearOptions,
   DeleteOptions,

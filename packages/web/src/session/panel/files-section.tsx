@@ -1,10 +1,10 @@
+import { noChangesText } from '@holdfast/client/internal'
 import {
   type DiffInput,
   escapeLine,
   type Fault,
   type FileChangePage,
   listTouched,
-  noChangesText,
   type RestoreInput,
   type Seq,
   type TouchedFile,

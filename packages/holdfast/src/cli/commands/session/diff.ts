@@ -1,4 +1,5 @@
-import { type FileDiff, type FileDiffs, noChangesText, orThrow } from '@holdfast/protocol'
+import { noChangesText } from '@holdfast/client/internal'
+import { type FileDiff, type FileDiffs, orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'

@@ -1,5 +1,6 @@
 import { createSession } from '@holdfast/client'
-import { noChangesText, type TouchedFile } from '@holdfast/protocol'
+import { noChangesText } from '@holdfast/client/internal'
+import type { TouchedFile } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'

@@ -1,9 +1,9 @@
+import { noChangesText } from '@holdfast/client/internal'
 import {
   type Answer,
   type CommandInput,
   commandResult,
   isLeftByMove,
-  noChangesText,
   orThrow,
   type RestoredName,
   type RestorePreview,

@@ -1,12 +1,6 @@
 import { createLiveView } from '@holdfast/client'
-import {
-  listActiveTrust,
-  listTouched,
-  noChangesText,
-  type RestoreInput,
-  type Result,
-  type SessionId,
-} from '@holdfast/protocol'
+import { noChangesText } from '@holdfast/client/internal'
+import { listActiveTrust, listTouched, type RestoreInput, type Result, type SessionId } from '@holdfast/protocol'
 import { resolveWorkspace } from '../../connect/workspace.ts'
 import { todoRows } from '../render/side-lists.ts'
 import { justify, line, shownLine, span, styles } from '../term/lines.ts'

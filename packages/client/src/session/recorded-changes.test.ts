@@ -1,8 +1,6 @@
+import { fault, ok, type Result, refuse, type SessionHandle } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
-import { fault } from '../value/fault.ts'
-import { ok, type Result, refuse } from '../value/result.ts'
 import { noChangesText } from './recorded-changes.ts'
-import type { SessionHandle } from './session-handle.ts'
 
 type Page = Awaited<ReturnType<SessionHandle['page']>>
 

@@ -1,6 +1,4 @@
-import type { MessageId } from '../value/id.ts'
-import type { Message } from '../view/message.ts'
-import type { SessionHandle } from './session-handle.ts'
+import type { Message, MessageId, SessionHandle } from '@holdfast/protocol'
 
 /**
  * Returns `sentence`, which says that no file changed. If the session ran a shell command, that is not known for sure, and the

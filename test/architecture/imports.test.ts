@@ -198,7 +198,7 @@ const rules: readonly IForbiddenRuleType[] = [
     'nodes-import-the-core-index',
     `${holdfast}nodes/`,
     coreIndex,
-    '^packages/client/src/(index|http/decode-stream)[.]ts$',
+    '^packages/client/src/(index|internal|http/decode-stream)[.]ts$',
     `${holdfast}tokens/`,
     system,
     ports,

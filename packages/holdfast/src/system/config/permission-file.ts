@@ -7,12 +7,9 @@ import { z } from 'zod'
 import { ensurePrivateDirectory } from '../files/private-directory.ts'
 import { replaceAlone } from '../files/replace-alone.ts'
 import { systemErrorCode, systemErrorWords } from '../system-error.ts'
+import { rulesMax, tooManyRules } from './rule-limit.ts'
 
 const fileBytesMax = 4 * 1024 * 1024
-/** The largest number of rules of a user. */
-export const rulesMax = 1000
-
-export const tooManyRules = fault('bad_request', `There are ${rulesMax} rules. Remove some first.`)
 
 const RuleFile = z.strictObject({ version: z.literal(1), rules: z.array(PermissionRule).max(rulesMax) })
 

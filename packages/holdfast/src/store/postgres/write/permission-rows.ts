@@ -1,7 +1,7 @@
 import type { PermissionRows } from '@holdfast/core/ports'
 import type { ListedPermission } from '@holdfast/protocol'
 import { done, ok, refuse } from '@holdfast/protocol/result'
-import { rulesMax, tooManyRules } from '../../../system/config/permission-file.ts'
+import { rulesMax, tooManyRules } from '../../../system/config/rule-limit.ts'
 import { attempt, type Database, type SqlRow } from '../connect/connect.ts'
 
 const columns = 'id, tool, pattern, exact, verdict, workspace'

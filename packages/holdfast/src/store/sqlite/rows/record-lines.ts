@@ -6,7 +6,7 @@ import { lineColumn, lineSeparator } from './record-texts.ts'
 export type Seqs = { readonly from: number; readonly upTo: number }
 
 /** The next rows of a range, a line for each. */
-export type Lines = {
+export type RowLines = {
   readonly list: readonly string[]
   /** The same lines as one text. */
   readonly joined: string
@@ -57,7 +57,7 @@ export function createLineReader(database: DatabaseSync) {
     return { list: rows, joined: rows.join(lineSeparator) }
   }
 
-  function read(sid: number, seqs: Seqs, { count, isDown, isSaid }: LineRequest): Lines {
+  function read(sid: number, seqs: Seqs, { count, isDown, isSaid }: LineRequest): RowLines {
     const lines = readLines((isSaid ? said : every)[isDown ? 'down' : 'up'], sid, seqs, count)
     const last = lines.list.length < count ? null : seqOf(lines.list.at(-1) ?? '')
     const covered = last === null ? seqs : isDown ? { ...seqs, from: last } : { ...seqs, upTo: last }

@@ -3,7 +3,7 @@ import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
 import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import { checkRecord, decompressBody, recordColumns } from './columns.ts'
-import { createLineReader, type Lines, type Seqs, seqOf, typeOf, unsaid } from './record-lines.ts'
+import { createLineReader, type RowLines, type Seqs, seqOf, typeOf, unsaid } from './record-lines.ts'
 import { beginChecksum, bodyBytesInline, type CompressedText, isIntact, type RecordTexts } from './record-texts.ts'
 import { decompressedBytes } from './zstd-frames.ts'
 
@@ -47,7 +47,7 @@ export function createRecordReader(database: DatabaseSync) {
   }
 
   /** Returns a function that reads the body of a line that has none, compressed or long. Short ones are read together. */
-  function readBodies(sid: number, { list }: Lines): (seq: number) => unknown {
+  function readBodies(sid: number, { list }: RowLines): (seq: number) => unknown {
     const missing = list.filter((line) => line.endsWith('\n')).map(seqOf)
     const rows = missing.length === 0 ? [] : shortBodies.all(sid, JSON.stringify(missing))
     const short = new Map(rows.map(({ seq, body }) => [Number(seq), body]))

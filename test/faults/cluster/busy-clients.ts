@@ -7,6 +7,7 @@ import type { ClusterProcess, ThreeNodes } from './three-nodes.ts'
 export type Acknowledged = { readonly session: string; readonly commandId: string; readonly seq: number }
 
 export type BusyClients = {
+  readonly sessions: readonly string[]
   readonly acknowledged: readonly Acknowledged[]
   /** Answers that no fault explains. */
   readonly unexpected: readonly string[]
@@ -91,7 +92,7 @@ export async function startClients(
   }
   const working = ids.map(work)
   return {
-    ...{ acknowledged, unexpected, marks },
+    ...{ sessions: ids, acknowledged, unexpected, marks },
     async progress() {
       const since = sent
       await Promise.all(

@@ -15,19 +15,24 @@ begin
 end $body$;
 create trigger audit_owner after insert or update of owner, epoch on @session for each row execute function @audit_owner()`
 
+type Checked = Pick<ThreeNodes, 'schema'> & { readonly database: Pick<ThreeNodes['database'], 'url'> }
+
 /** Opens a connection of its own to the database. */
-const openDatabase = ({ database, schema }: ThreeNodes): Promise<Database> =>
+const openDatabase = ({ database, schema }: Checked): Promise<Database> =>
   connect(orThrow(parsePostgresUrl(database.url(schema))))
 
 /** Begins to record owners and epochs, before the first session starts. */
-export async function startAudit(cluster: ThreeNodes): Promise<void> {
+export async function startAudit(cluster: Checked): Promise<void> {
   const database = await openDatabase(cluster)
   await database.write(auditTable)
   await database.close()
 }
 
 /** Reads all logs, and returns what must never happen. */
-export async function checkLogs(cluster: ThreeNodes, { acknowledged, marks }: BusyClients): Promise<readonly string[]> {
+export async function checkLogs(
+  cluster: Checked,
+  { acknowledged, marks }: Pick<BusyClients, 'acknowledged' | 'marks'>,
+): Promise<readonly string[]> {
   const database = await openDatabase(cluster)
   const { read } = database
   const violations: string[] = []
@@ -50,7 +55,8 @@ export async function checkLogs(cluster: ThreeNodes, { acknowledged, marks }: Bu
       where type in ('call.started', 'call.settled') and ref is not null group by 1, 2, 3 having count(*) > 1`),
   )
   const commands = await read(
-    `select id as session, command_id as "commandId", seq from @session join @record using (sid) where command_id is not null`,
+    `select id as session, command_id as "commandId", seq from @session join @record using (sid) where command_id is not null
+      order by seq`,
   )
   const seqs = new Map<string, number[]>()
   for (const { session, commandId, seq } of commands) {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BusyClients, startClients } from '../cluster/busy-clients.ts'
 import { checkLogs, startAudit } from '../cluster/check-logs.ts'
 import { runFaults } from '../cluster/cluster-faults.ts'
+import { type Follower, startFollower } from '../cluster/follower.ts'
 import { startThreeNodes, type ThreeNodes } from '../cluster/three-nodes.ts'
 
 /** `npm run test:faults -- G4` runs a thousand. */
@@ -19,6 +20,7 @@ describe(`three nodes on one database, ${cycles} faults (SEED=${seed})`, () => {
   let home = ''
   let cluster: ThreeNodes
   let clients: BusyClients
+  let followers: readonly Follower[] = []
   const dice = createDice(seed)
 
   beforeAll(async () => {
@@ -26,20 +28,27 @@ describe(`three nodes on one database, ${cycles} faults (SEED=${seed})`, () => {
     cluster = await startThreeNodes(home, termMs)
     await startAudit(cluster)
     clients = await startClients(cluster, { workdir: home, sessions: 4, dice })
+    followers = clients.sessions.map((session) => startFollower(cluster, session, dice))
   })
   afterAll(async () => {
     await clients?.stop()
+    await Promise.all(followers.map((one) => one.stop()))
     await cluster?.close()
     await rm(home, { recursive: true, force: true })
   })
 
   it(
-    'lose no acknowledged command, have one owner per epoch, and start no effect twice',
+    'lose no acknowledged command and no frame, have one owner per epoch, and start no effect twice',
     async () => {
       await clients.progress()
       const counts = await runFaults(cluster, cycles, { dice, termMs, progress: clients.progress })
       await clients.progress()
       await clients.stop()
+      for (const { session, seqs, reaches } of followers) {
+        const acknowledged = clients.acknowledged.filter((one) => one.session === session)
+        await reaches(Math.max(...acknowledged.map(({ seq }) => seq)))
+        expect(seqs).toEqual(seqs.map((_, index) => index + 1)) // each record once, in order, whatever failed
+      }
       expect(clients.unexpected).toEqual([])
       expect(await checkLogs(cluster, clients)).toEqual([])
       expect(clients.acknowledged.length).toBeGreaterThan(cycles)

@@ -78,7 +78,7 @@ it('a node listens past the pooler if it is told where', async () => {
       read('select pid from pg_stat_activity where query = $1', [`listen "holdfast_${schema}"`]),
     )
   await untilHeard(orThrow(parsePostgresUrl(past)), async () => {
-    await expect.poll(listeners).toHaveLength(1)
+    await expect.poll(listeners, { timeout: 20_000 }).toHaveLength(1)
   })
   await untilHeard(orThrow(parsePostgresUrl(`${newLocation(server()).secretUrl}&listen=off`)), async () => {
     expect(await listeners()).toEqual([])

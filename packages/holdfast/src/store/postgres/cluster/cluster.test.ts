@@ -1,6 +1,6 @@
 import { orThrow, type SessionId } from '@holdfast/protocol'
 import { appendTo, codeOf, mustAppend, mustCreate, newSession, sessionId } from '@holdfast/testkit/contracts'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PostgresLocation } from '../connect/postgres-url.ts'
 import { openPostgresStore, type PostgresStore } from '../postgres-store.ts'
 import { newLocation, useServer, withDatabase } from '../testing/test-schema.ts'
@@ -140,7 +140,7 @@ describe('changes', () => {
     const other = orThrow(await openPostgresStore(location)).store
     await mustCreate(other, newSession(1), newSession(2))
     await untilHeard([sessionId(1), sessionId(2)], async () => {
-      await expect.poll(() => listeners('select pid')).toHaveLength(1)
+      await expect.poll(() => listeners('select pid'), { timeout: 20_000 }).toHaveLength(1)
       await mustAppend(other, appendTo(1, 1))
       await listeners('select pg_terminate_backend(pid)')
       await mustAppend(other, appendTo(2, 1))
@@ -148,10 +148,27 @@ describe('changes', () => {
     await other.close()
   })
 
+  it('are read from the rows when a notice names none', async () => {
+    await mustCreate(one.store, newSession(1))
+    // Only the notice can wake it: no time passes for the regular comparison.
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    try {
+      await untilHeard([sessionId(1)], async () => {
+        await expect.poll(() => listeners('select pid'), { timeout: 20_000 }).toHaveLength(1)
+        await withDatabase(location, async ({ write }) => {
+          await write('update @session set epoch = epoch + 1')
+          await write('select pg_notify($1, $2)', [`holdfast_${location.schema}`, ''])
+        })
+      })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('without a notice are found in the rows', async () => {
     await mustCreate(one.store, newSession(1))
     await untilHeard([sessionId(1)], async () => {
-      await expect.poll(() => listeners('select pid')).toHaveLength(1)
+      await expect.poll(() => listeners('select pid'), { timeout: 20_000 }).toHaveLength(1)
       // As a node that died before it could tell.
       await withDatabase(location, ({ write }) => write('update @session set epoch = epoch + 1'))
     })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { SessionId } from '@holdfast/protocol'
 import type { Client } from 'pg'
 import type { Database } from '../connect/connect.ts'
@@ -28,12 +29,14 @@ export async function* followChanges(
     wake?.()
   }
   const position = createPosition(database)
-  const listener = location.listen === null ? null : listen(location.listen, channel, onWake)
+  let listener: ReturnType<typeof listen> | null = null
   const timer = setInterval(() => onWake('compare'), compareMs).unref()
   const leave = () => wake?.()
   signal.addEventListener('abort', leave)
   try {
-    await position.start()
+    // Before anyone listens: what changes from here on is found in the rows, even if its notice gets lost.
+    while (!(await position.start()) && !signal.aborted) await pause(reconnectMs, undefined, { ref: false })
+    if (location.listen !== null) listener = listen(location.listen, channel, onWake)
     while (!signal.aborted) {
       const sessions = new Set(named)
       named.clear()
@@ -73,7 +76,12 @@ function createPosition({ read }: Database) {
       return [] // the next comparison reads on from the same position
     }
   }
-  return { start: next, next }
+  /** Takes the first position. False: the database does not answer. */
+  async function start(): Promise<boolean> {
+    await next()
+    return position !== null
+  }
+  return { start, next }
 }
 
 /**

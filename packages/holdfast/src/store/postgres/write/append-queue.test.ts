@@ -4,8 +4,10 @@ import type { Database } from '../connect/connect.ts'
 import { createAppendQueue } from './append-queue.ts'
 
 const append = appendTo(1, 0)
+const sessions = 64
 // Only what the queue uses of a database.
-const databaseOf = (write: () => Promise<readonly object[]>) => ({ write }) as unknown as Database
+const databaseOf = (write: (sql: string, values: readonly unknown[]) => Promise<readonly object[]>) =>
+  ({ write }) as unknown as Database
 
 it('rejects appends that the database did not answer, and goes on with the next', async () => {
   let calls = 0
@@ -29,4 +31,20 @@ it('rejects the group of an unexpected error, and goes on with the next', async 
   await expect(queue.append(append)).rejects.toThrow('a bug')
   expect(await queue.append(append)).toMatchObject({ ok: true })
   await queue.idle()
+})
+
+it('sends appends of many sessions at once in two statements: one that was free, and one for all that came meanwhile', async () => {
+  const groups: number[] = []
+  const database = databaseOf(async (_, [changes]) => {
+    const count = (JSON.parse(String(changes)) as readonly unknown[]).length // as the queue sends it
+    groups.push(count)
+    return [{ answers: Array.from({ length: count }, () => null) }]
+  })
+  const queue = createAppendQueue(database, () => undefined)
+  const answers = await Promise.all(
+    Array.from({ length: sessions }, (_, index) => queue.append(appendTo(index + 1, 0))),
+  )
+  expect(answers.every(({ ok }) => ok)).toBe(true)
+  expect(groups.length).toBeLessThanOrEqual(2)
+  expect(groups.reduce((sum, count) => sum + count, 0)).toBe(sessions)
 })

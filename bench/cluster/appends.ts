@@ -51,7 +51,7 @@ export async function benchOneSession(server: PostgresServer, rounds: number): P
   ]
 }
 
-/** Sessions on three nodes, each a process with its own store. */
+/** Sessions of three processes, each with its own store as a node has it: the append alone. */
 export async function benchManySessions(
   server: PostgresServer,
   sessions: number,
@@ -71,7 +71,7 @@ export async function benchManySessions(
   const p99 = percentile(times, 0.99)
   return [
     {
-      what: `${sessions} sessions on three nodes, append`,
+      what: `${sessions} sessions on three stores, append`,
       figure: `${number(times.length / seconds)} /s, p50 ${number(percentile(times, 0.5), 1)} ms, p99 ${number(p99, 1)} ms`,
       goal: 'p99 ≤ 25 ms',
       holds: p99 <= 25,

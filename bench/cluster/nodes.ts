@@ -7,14 +7,20 @@ import { percentile } from './appends.ts'
 
 const token = 'a-token-of-the-measured-cluster'
 
-const startNode = async (server: PostgresServer, dir: string, name: string): Promise<ServerProcess> => {
-  const home = join(dir, name)
+/** Starts a node of the store in a schema. */
+export const startNode = async (
+  server: PostgresServer,
+  dir: string,
+  name: string,
+  schema = 'nodes',
+): Promise<ServerProcess> => {
+  const home = join(dir, schema, name)
   await mkdir(home, { recursive: true })
-  const env = { HOLDFAST_STORE: server.url('nodes'), HOLDFAST_TOKEN: token }
+  const env = { HOLDFAST_STORE: server.url(schema), HOLDFAST_TOKEN: token }
   return startServerProcess({ home, env, args: ['--serves', `shared=${dir}`] })
 }
 
-async function post(node: ServerProcess, path: string, body: object) {
+export async function post(node: ServerProcess, path: string, body: object) {
   const response = await fetch(`${node.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -24,14 +30,16 @@ async function post(node: ServerProcess, path: string, body: object) {
   return { status: response.status, json }
 }
 
-const rename = (node: ServerProcess, session: string, title: string) =>
+export const rename = (node: ServerProcess, session: string, title: string) =>
   post(node, `/v1/sessions/${session}/commands`, { type: 'rename', title })
 
 /** What a command costs that another node forwards, and how long a killed owner is missed. */
 export async function benchNodes(server: PostgresServer, dir: string, kills: number): Promise<readonly Row[]> {
-  const nodes = [await startNode(server, dir, 'a'), await startNode(server, dir, 'b')]
-  const [owner, other] = nodes
-  if (!owner || !other) throw new Error('two nodes were started')
+  const [owner, other, third] = [
+    await startNode(server, dir, 'a'),
+    await startNode(server, dir, 'b'),
+    await startNode(server, dir, 'c'),
+  ]
   const { json } = await post(owner, '/v1/sessions', { workdir: dir, model: 'demo/agent' })
   const session = json.session?.id ?? ''
   const [here, there]: [number[], number[]] = [[], []]
@@ -54,7 +62,7 @@ export async function benchNodes(server: PostgresServer, dir: string, kills: num
     const next = await startNode(server, dir, `again-${kill}`)
     ;[running, waiting] = [waiting, next]
   }
-  await Promise.all([running, waiting].map((node) => node.kill()))
+  await Promise.all([running, waiting, third].map((node) => node.kill()))
   const worstMs = Math.max(...missed)
   return [
     {

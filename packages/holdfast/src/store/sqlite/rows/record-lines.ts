@@ -11,25 +11,28 @@ export type RowLines = {
   /** The same lines as one text. */
   readonly joined: string
   /** The seqs that the lines answer for. */
-  readonly covered: Seqs
+  readonly coveredSeqs: Seqs
   /** Whether no row is missing: then seqs without a line are records that nobody asked for. */
   readonly isComplete: boolean
 }
 
-type LineRequest = { readonly count: number; readonly isDown: boolean; readonly isSaid: boolean }
+type LineRequest = { readonly count: number; readonly isDown: boolean; readonly skipsNonMessages: boolean }
 
 /**
- * Records that are no messages and say nothing of one. Whoever asks for messages gets none of them, so they are neither read
- * nor checked then: half of the records of a conversation.
+ * Event types that never produce a message or change one: half of the records of a conversation. Reads that ask for
+ * messages skip them, without a checksum.
  */
-export const unsaid: ReadonlySet<string> = new Set<EventType>(['turn.started', 'turn.ended', 'step.started'])
+export const nonMessageTypes: ReadonlySet<string> = new Set<EventType>(['turn.started', 'turn.ended', 'step.started'])
 
 /** Returns a function that reads the next rows of a range, each as a line. SQLite joins them: a value for each takes longer. */
 export function createLineReader(database: DatabaseSync) {
   const selected = (where: string, order: string) => `
     select ${lineColumn} as line from record where sid = ? and seq between ? and ? ${where} order by seq ${order} limit ?`
-  const both = (where: string) => ({ up: joining(selected(where, '')), down: joining(selected(where, 'desc')) })
-  const joining = (plain: string) => {
+  const createStatements = (where: string) => ({
+    up: createStatement(selected(where, '')),
+    down: createStatement(selected(where, 'desc')),
+  })
+  const createStatement = (plain: string) => {
     const separator = `char(${lineSeparator.charCodeAt(0)})`
     let statement: StatementSync | null = null // prepared when it is used first: most programs use one of the four
     const joined = () => {
@@ -40,11 +43,16 @@ export function createLineReader(database: DatabaseSync) {
     }
     return { plain, joined }
   }
-  const every = both('')
-  const said = both(`and type not in ('${[...unsaid].join("', '")}')`)
+  const every = createStatements('')
+  const messages = createStatements(`and type not in ('${[...nonMessageTypes].join("', '")}')`)
   const counted = database.prepare('select count(*) as rows from record where sid = ? and seq between ? and ?')
 
-  function readLines({ joined, plain }: ReturnType<typeof joining>, sid: number, { from, upTo }: Seqs, count: number) {
+  function readLines(
+    { joined, plain }: ReturnType<typeof createStatement>,
+    sid: number,
+    { from, upTo }: Seqs,
+    count: number,
+  ) {
     const row = joined().get(sid, from, upTo, count)
     const text = String(row?.['lines'] ?? '')
     const list = text === '' ? [] : text.split(lineSeparator)
@@ -57,14 +65,14 @@ export function createLineReader(database: DatabaseSync) {
     return { list: rows, joined: rows.join(lineSeparator) }
   }
 
-  function read(sid: number, seqs: Seqs, { count, isDown, isSaid }: LineRequest): RowLines {
-    const lines = readLines((isSaid ? said : every)[isDown ? 'down' : 'up'], sid, seqs, count)
+  function read(sid: number, seqs: Seqs, { count, isDown, skipsNonMessages }: LineRequest): RowLines {
+    const lines = readLines((skipsNonMessages ? messages : every)[isDown ? 'down' : 'up'], sid, seqs, count)
     const last = lines.list.length < count ? null : seqOf(lines.list.at(-1) ?? '')
-    const covered = last === null ? seqs : isDown ? { ...seqs, from: last } : { ...seqs, upTo: last }
-    if (!isSaid) return { ...lines, covered, isComplete: false }
-    const stored = counted.get(sid, covered.from, covered.upTo)?.['rows']
-    if (stored === covered.upTo - covered.from + 1) return { ...lines, covered, isComplete: true }
-    return read(sid, seqs, { count, isDown, isSaid: false })
+    const coveredSeqs = last === null ? seqs : isDown ? { ...seqs, from: last } : { ...seqs, upTo: last }
+    if (!skipsNonMessages) return { ...lines, coveredSeqs, isComplete: false }
+    const stored = counted.get(sid, coveredSeqs.from, coveredSeqs.upTo)?.['rows']
+    if (stored === coveredSeqs.upTo - coveredSeqs.from + 1) return { ...lines, coveredSeqs, isComplete: true }
+    return read(sid, seqs, { count, isDown, skipsNonMessages: false })
   }
   return read
 }

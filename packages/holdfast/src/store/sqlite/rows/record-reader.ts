@@ -3,12 +3,15 @@ import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
 import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import { checkRecord, decompressBody, recordColumns } from './columns.ts'
-import { createLineReader, type RowLines, type Seqs, seqOf, typeOf, unsaid } from './record-lines.ts'
+import { createLineReader, nonMessageTypes, type RowLines, type Seqs, seqOf, typeOf } from './record-lines.ts'
 import { beginChecksum, bodyBytesInline, type CompressedText, isIntact, type RecordTexts } from './record-texts.ts'
 import { decompressedBytes } from './zstd-frames.ts'
 
 /** A range of seqs, and the session of the lineage that stores them. */
 type SeqRange = Seqs & { readonly sid: number; readonly session: string }
+
+/** The types that are asked for; null for all. */
+type Wanted = ReadonlySet<string> | null
 
 /** With a filter by type, about every second record matches. */
 const rowsPerMatch = 2
@@ -57,51 +60,50 @@ export function createRecordReader(database: DatabaseSync) {
   /** Returns one answer for each seq: a missing or damaged row is a lost record. */
   function read(
     session: string,
-    { after, upTo: last, limit, charsMax = Number.POSITIVE_INFINITY, newestFirst: isDown = false, types }: ReadRange,
+    { after, upTo, limit, charsMax = Number.POSITIVE_INFINITY, newestFirst: isDown = false, types }: ReadRange,
   ): RecordTexts {
     const wanted = types === undefined ? null : new Set<string>(types)
-    const isSaid = wanted !== null && unsaid.isDisjointFrom(wanted)
-    const ranges = lineage(session, after, last ?? Number.MAX_SAFE_INTEGER)
-    const step = isDown ? -1 : 1
-    const page = createPage()
-    for (const { sid, session: holder, from, upTo } of isDown ? ranges : ranges.toReversed()) {
-      const begun = beginChecksum(holder)
-      let next = isDown ? upTo : from
-      const loseUntil = (seq: number) => {
-        for (; next !== seq && page.records() < limit; next += step) page.lose(next)
-      }
-      while (page.records() < limit && next >= from && next <= upTo) {
-        const count = countRows(limit - page.records(), wanted !== null)
-        const lines = readLines(sid, isDown ? { from, upTo: next } : { from: next, upTo }, { count, isDown, isSaid })
-        const bodyOf = readBodies(sid, lines)
-        let end = -1
-        for (const line of lines.list) {
-          const start = end + 1
-          end = start + line.length
-          const seq = seqOf(line)
-          if (lines.isComplete) next = seq
-          else loseUntil(seq)
-          if (page.records() >= limit) return page.texts()
-          next += step
-          const type = wanted === null ? null : typeOf(line)
-          if (isSaid && type !== null && unsaid.has(type)) continue
-          const isWanted = type === null || wanted?.has(type)
-          const stored = line.endsWith('\n') ? bodyOf(seq) : null
-          if (isWanted && isDecompressedLater(stored)) page.addCompressed({ head: line, bytes: stored, begun })
-          else {
-            const whole = stored === null ? line : `${line}${decompressBody(stored)}`
-            if (!isIntact(whole, begun))
-              page.lose(seq) // it may have had any of the types
-            else if (isWanted && stored === null) page.add(lines.joined, start, end)
-            else if (isWanted) page.add(whole, 0, whole.length)
-          }
-          if (page.chars() >= charsMax) return page.texts()
-        }
-        if (lines.isComplete) next = isDown ? lines.covered.from - 1 : lines.covered.upTo + 1
-        else if (lines.list.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
-      }
+    const ranges = lineage(session, after, upTo ?? Number.MAX_SAFE_INTEGER)
+    const page = createPage(limit, charsMax)
+    for (const range of isDown ? ranges : ranges.toReversed()) {
+      if (page.isFull()) break
+      addRange(page, range, wanted, isDown)
     }
     return page.texts()
+  }
+
+  /** Adds the records of a range to a page, until the page is full. */
+  function addRange(page: Page, { sid, session, from, upTo }: SeqRange, wanted: Wanted, isDown: boolean): void {
+    const begun = beginChecksum(session)
+    const skipsNonMessages = wanted !== null && nonMessageTypes.isDisjointFrom(wanted)
+    const step = isDown ? -1 : 1
+    let next = isDown ? upTo : from
+    const loseUntil = (seq: number) => {
+      for (; next !== seq && !page.isFull(); next += step) page.lose(next)
+    }
+    while (!page.isFull() && next >= from && next <= upTo) {
+      const count = countRows(page.missing(), wanted !== null)
+      const seqs = isDown ? { from, upTo: next } : { from: next, upTo }
+      const lines = readLines(sid, seqs, { count, isDown, skipsNonMessages })
+      const bodyOf = readBodies(sid, lines)
+      let end = -1
+      for (const line of lines.list) {
+        const start = end + 1
+        end = start + line.length
+        const seq = seqOf(line)
+        if (lines.isComplete) next = seq
+        else loseUntil(seq)
+        if (page.isFull()) return
+        next += step
+        const type = typeOf(line)
+        if (skipsNonMessages && nonMessageTypes.has(type)) continue
+        const place = { text: lines.joined, start, end }
+        const stored = line.endsWith('\n') ? bodyOf(seq) : null
+        addLine(page, { seq, line, place, stored, begun }, wanted === null || wanted.has(type))
+      }
+      if (lines.isComplete) next = isDown ? lines.coveredSeqs.from - 1 : lines.coveredSeqs.upTo + 1
+      else if (lines.list.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
+    }
   }
 
   return {
@@ -123,6 +125,26 @@ export function createRecordReader(database: DatabaseSync) {
   }
 }
 
+type StoredLine = {
+  readonly seq: number
+  readonly line: string
+  readonly place: Place
+  /** The body, if it is not part of the line. */
+  readonly stored: unknown
+  readonly begun: number
+}
+
+/** Adds a record that is wanted. One that does not match its checksum is lost: it may have had any of the types. */
+function addLine(page: Page, { seq, line, place, stored, begun }: StoredLine, isWanted: boolean): void {
+  if (isWanted && isDecompressedLater(stored)) {
+    page.addCompressed({ head: line, bytes: stored, begun })
+    return
+  }
+  const whole = stored === null ? line : `${line}${decompressBody(stored)}`
+  if (!isIntact(whole, begun)) page.lose(seq)
+  else if (isWanted) page.add(stored === null ? place : { text: whole, start: 0, end: whole.length })
+}
+
 const isDecompressedLater = (stored: unknown): stored is Uint8Array =>
   stored instanceof Uint8Array && (decompressedBytes(stored) ?? Number.POSITIVE_INFINITY) <= decompressedLaterBytes
 
@@ -131,36 +153,49 @@ function countRows(missing: number, isFiltered: boolean): number {
   return Math.min(Math.max(missing * rowsPerMatch, rowsAtOnce.min), rowsAtOnce.max)
 }
 
+/** Where a line is in a text. */
+type Place = { readonly text: string; readonly start: number; readonly end: number }
+
+type Page = ReturnType<typeof createPage>
+
 /** Collects a page. Lines that follow each other in one text stay one text. */
-function createPage() {
+function createPage(limit: number, charsMax: number) {
   const page: (string | CompressedText | number)[] = []
-  let run: { readonly text: string; readonly start: number; end: number } | null = null
+  let run: Place | null = null
   let [records, chars] = [0, 0]
-  const push = (value: CompressedText | number | null, length: number) => {
+  const endRun = () => {
     if (run) page.push(run.text.slice(run.start, run.end))
     run = null
-    if (value === null) return
-    page.push(value)
+  }
+  const count = (length: number) => {
     records += 1
     chars += length
   }
   return {
-    records: () => records,
-    chars: () => chars,
-    /** Adds the line at this place of a text. */
-    add(text: string, start: number, end: number): void {
-      if (run?.text === text && run.end + 1 === start) run.end = end
+    isFull: () => records >= limit || chars >= charsMax,
+    /** How many records the page may still have. */
+    missing: () => limit - records,
+    add(place: Place): void {
+      const { text, start, end } = place
+      if (run?.text === text && run.end + 1 === start) run = { text, start: run.start, end }
       else {
-        push(null, 0)
-        run = { text, start, end }
+        endRun()
+        run = place
       }
-      records += 1
-      chars += end - start
+      count(end - start)
     },
-    addCompressed: (text: CompressedText) => push(text, decompressedBytes(text.bytes) ?? 0),
-    lose: (seq: number) => push(seq, 0),
+    addCompressed(text: CompressedText): void {
+      endRun()
+      page.push(text)
+      count(decompressedBytes(text.bytes) ?? 0)
+    },
+    lose(seq: number): void {
+      endRun()
+      page.push(seq)
+      count(0)
+    },
     texts(): RecordTexts {
-      push(null, 0)
+      endRun()
       return page
     },
   }

@@ -94,9 +94,17 @@ describe('token', () => {
     const listed = await cli.run(['token', 'list'])
     expect(listed.stdout).toMatch(/^tok_\w{16}\s+phone\s+driver\s+all\s+\S+\s+never\s+20/m)
     expect(listed.stdout).not.toContain(secret)
+    expect(listed.stdout).toMatch(/ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m) // local time
     expect(readFileSync(join(cli.home, 'data', 'holdfast.db'), 'latin1')).not.toContain(secret)
     expect((await cli.run(['token', 'revoke', 'phone'])).stderr).toContain('Revoked token tok_')
     expect(await cli.run(['token', 'revoke', 'phone'])).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  it('creates a token for the latest session of the folder', async () => {
+    expect((await cli.run(['run', 'list'])).code).toBe(0)
+    const [session] = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions
+    const made = await cli.run(['token', 'create', 'review', '--role', 'viewer', '--session', '@latest', '--json'])
+    expect(jsonOf(made.stdout)).toMatchObject({ session: session.id })
   })
 
   it.each([

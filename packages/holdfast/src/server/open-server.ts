@@ -263,7 +263,7 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<Result<n
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const { code = error.message } = error
-      const why = code === 'EADDRINUSE' ? 'the port is taken' : `the system reports ${code}`
+      const why = code === 'EADDRINUSE' ? 'the port is taken. Choose another with --port' : `the system reports ${code}`
       resolve(refuse(fault('unreachable', `Cannot listen on ${host}:${port}: ${why}.`, { host, port })))
     })
     server.listen({ host: host.replace(/^\[|\]$/g, ''), port, backlog: waitingConnectionsMax }, () => {

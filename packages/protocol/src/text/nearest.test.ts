@@ -13,6 +13,11 @@ it.each([
   expect(nearest(wanted, commands)).toBe(meant)
 })
 
+it('prefers a name of which letters were left out', () => {
+  expect(nearest('modl', ['mode', 'model'])).toBe('model')
+  expect(nearest('opne', ['opened', 'open'])).toBe('open')
+})
+
 it.each(['wombat', 'x', '', 'completely-different'])('suggests nothing for %j', (wanted) => {
   expect(nearest(wanted, commands)).toBeNull()
   expect(didYouMean(wanted, commands)).toBe('')

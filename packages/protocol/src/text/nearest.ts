@@ -7,14 +7,23 @@ export function nearest(wanted: string, names: readonly string[]): string | null
   let bestDistance = Math.max(wanted.length < 4 ? 1 : 2, Math.floor(wanted.length / 3)) + 1
   for (const name of names) {
     const far = distance(wanted, name)
-    const isSwap =
-      best !== null && far === bestDistance && name.length === wanted.length && best.length !== wanted.length
-    if (far < bestDistance || isSwap) {
+    if (
+      far < bestDistance ||
+      (far === bestDistance && best !== null && likeness(wanted, name) > likeness(wanted, best))
+    ) {
       best = name
       bestDistance = far
     }
   }
   return best ?? names.find((name) => wanted.length > 1 && name.startsWith(wanted)) ?? null
+}
+
+/** Compares names of the same distance: letters were left out more often than mistaken, and swapped more often than added. */
+function likeness(wanted: string, name: string): number {
+  let at = 0
+  for (const char of name) if (char === wanted[at]) at++
+  if (at === wanted.length) return 2
+  return name.length === wanted.length ? 1 : 0
 }
 
 /** Returns ` Did you mean 'ls'?`, or an empty string. */

@@ -157,32 +157,34 @@ const otherStore = ({ url, store }: ServerFile) =>
 export async function withTokens(
   context: CliContext,
   { creates }: { readonly creates: boolean },
-  work: (tokens: Tokens) => Promise<void>,
+  work: (tokens: Tokens, sessions: Sessions | null) => Promise<void>,
 ): Promise<CommandResult> {
   const far = await findFar(context)
   if (far) {
-    const { tokens } = connectHoldfast(far.url, far.token)
-    await work({
+    const { tokens, handles } = connectHoldfast(far.url, far.token)
+    const there: Tokens = {
       create: (options) => toResult(() => tokens.create(options)),
       list: () => toResult(() => tokens.list()),
       revoke: (name) => toResult(() => tokens.revoke(name)),
       revokeLogins: () => toResult(() => tokens.revokeLogins()),
-    })
+    }
+    await work(there, handles)
     return undefined
   }
   if (!creates && !hasSessions(context)) {
-    await work({
+    const none: Tokens = {
       create: async () => refuse(noServer),
       list: async () => ok([]),
       revoke: async (name) => refuse(noToken(name)),
       revokeLogins: async () => ok({ ended: 0 }),
-    })
+    }
+    await work(none, null)
     return undefined
   }
   const { open } = await import('../../open.ts')
   const { store, environment } = context
   const opened = orThrow(await open({ store, environment, ...runtimeObservers(context) }))
-  await work(opened.liveTokens).finally(opened.close)
+  await work(opened.liveTokens, opened.handles).finally(opened.close)
   return undefined
 }
 

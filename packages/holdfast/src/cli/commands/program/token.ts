@@ -1,9 +1,11 @@
-import type { ListedToken, Tokens } from '@holdfast/protocol'
+import type { ListedToken, Sessions, Tokens } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
 import { withTokens } from '../../connect/connect.ts'
+import { openNamed } from '../../connect/session-name.ts'
+import { formatTime } from '../../render/local-time.ts'
 import { formatAge } from '../../render/tables.ts'
 import { textTable } from '../../render/text-table.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -11,7 +13,7 @@ import { rejectUsage } from '../../terminal/exit.ts'
 import type { programSpecs } from './specs.ts'
 
 type Args = ArgsOf<typeof programSpecs.token>
-type Work = (tokens: Tokens, args: Args, context: CliContext) => Promise<void>
+type Work = (tokens: Tokens, args: Args, context: CliContext, sessions: Sessions | null) => Promise<void>
 
 /** Creates, lists and revokes the tokens that let clients in. A running server applies a change at once. */
 export const run: RunCommand<typeof programSpecs.token> = async (args, context) => {
@@ -26,7 +28,9 @@ export const run: RunCommand<typeof programSpecs.token> = async (args, context) 
   if (action === 'create' && role === undefined)
     return rejectUsage('token create needs --role: viewer, driver or admin.')
   if (expires === 0) return rejectUsage('--expires must be more than 0.')
-  return withTokens(context, { creates: action === 'create' }, (tokens) => work(tokens, args, context))
+  return withTokens(context, { creates: action === 'create' }, (tokens, sessions) =>
+    work(tokens, args, context, sessions),
+  )
 }
 
 const createExample =
@@ -55,12 +59,14 @@ const list: Work = async (tokens, { flags }, { out, err, now }) => {
 
 const endOf = ({ expiresAt }: ListedToken, nowMs: number): string => {
   if (expiresAt === null) return 'never'
-  return Date.parse(expiresAt) <= nowMs ? 'has expired' : expiresAt
+  return Date.parse(expiresAt) <= nowMs ? 'has expired' : formatTime(expiresAt, false)
 }
 
-const create: Work = async (tokens, { positionals: [, name = ''], flags }, { out, err, now }) => {
+const create: Work = async (tokens, { positionals: [, name = ''], flags }, context, sessions) => {
+  const { out, err, now } = context
   const { role = 'viewer', session, tenant, expires } = flags // checked above
-  const scoped = { ...(session !== undefined && { session }), ...(tenant !== undefined && { tenant }) }
+  const found = session !== undefined && sessions ? orThrow(await openNamed(sessions, context, session)) : null
+  const scoped = { ...(found && { session: found.id }), ...(tenant !== undefined && { tenant }) }
   const expiry = expires === undefined ? {} : { expiresAt: new Date(now() + expires).toISOString() }
   const created = orThrow(await tokens.create({ name, role, ...scoped, ...expiry }))
   if (flags.json) return out.writeJson(created)

@@ -89,7 +89,7 @@ const changesOfCall = (
 ): readonly PathChange[] =>
   files.flatMap((file): readonly PathChange[] => {
     const { path, change, from, before = change === 'created' ? absent : notRecorded, replaced = absent } = file
-    const one = { seq, call: call ?? null }
+    const one = { seq, call: call ?? null, ...(file.during && { isDuring: true as const }) }
     if (change === 'moved' && from !== undefined)
       return [
         { ...one, path: from, before, after: absent },

@@ -16,4 +16,6 @@ export type PathChange = {
   readonly isLate?: true | undefined
   /** Set for what an interrupted restore was about to do, as long as no later record tells whether it did. */
   readonly isOpen?: true | undefined
+  /** Set for what was found at the end of a command in the background: others may have changed it while the command ran. */
+  readonly isDuring?: true | undefined
 }

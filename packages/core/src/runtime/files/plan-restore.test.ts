@@ -72,6 +72,15 @@ describe('planRestore', () => {
     })
   })
 
+  it('puts what was found after a background command back only where it is named, or by an undo', () => {
+    const changes = [change(1, file('1'), file('2')), { ...change(2, file('2'), file('3')), isDuring: true as const }]
+    const why = 'changed while a background command ran; name it to put it back'
+    expect(planRestore(changes, {})).toMatchObject({ wanted: [], refused: [{ path: 'a', why }] })
+    const wanted = [{ path: 'a', expected: file('3'), target: file('1') }]
+    expect(planRestore(changes, { paths: ['a'] })).toMatchObject({ wanted, refused: [] })
+    expect(planRestore(changes, { isUndo: true })).toMatchObject({ wanted, refused: [] })
+  })
+
   it('takes only the paths that are asked for, and refuses those it does not know', () => {
     const changes = [change(1, absent, file('1')), change(2, absent, file('2'), 'b')]
     expect(planRestore(changes, { paths: ['b', 'c'] })).toEqual({

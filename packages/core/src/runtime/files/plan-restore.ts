@@ -39,7 +39,8 @@ type PlanOptions = {
 /**
  * Plans to put back what was there before the given changes, oldest first: per path the oldest content. A path is refused
  * if that content was not kept, or if anybody else changed the file between two of the changes. Both paths of a move are
- * put back, or none of them: otherwise the file would be lost. So are a file and what is in a folder of its name.
+ * put back, or none of them: otherwise the file would be lost. So are a file and what is in a folder of its name. What was
+ * found at the end of a command in the background is put back only where a person names it: others may have changed it.
  */
 export function planRestore(changes: readonly PathChange[], { only, paths, isUndo = false }: PlanOptions): RestorePlan {
   const undone = only === undefined ? changes : changes.filter(({ seq }) => only.includes(seq))
@@ -67,6 +68,10 @@ export function planRestore(changes: readonly PathChange[], { only, paths, isUnd
       refused.push({ path, why: why ?? (target.type === 'not_kept' ? `not kept: ${target.why}` : unknownNow(last)) })
     else if (!isSameState(target, last.after)) {
       const isNamed = isUndo || asked?.has(path) === true
+      if (!isNamed && all.some(({ isDuring }) => isDuring)) {
+        refused.push({ path, why: changedDuring })
+        continue
+      }
       const movedFrom = movedTo.get(path)
       const clears = target.type === 'absent' ? [] : namesakes(path)
       wanted.push({
@@ -108,6 +113,8 @@ export function keepTogether<Item extends { readonly path: string }>(
 /** Says why a file stays that belongs together with a refused one. */
 export const leftWith = ({ path, why }: RefusedFile): string =>
   `it belongs together with ${escapeLine(path)}, which stays: ${why}`
+
+const changedDuring = 'changed while a background command ran; name it to put it back'
 
 const unknownNow = ({ isOpen }: PathChange) =>
   isOpen ? 'changed by others since' : 'what the session left there was not recorded'

@@ -35,6 +35,8 @@ const open = async (PATH = process.env['PATH']) => {
   return { holdfast, session: await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' }) }
 }
 
+const byPath = (one: { readonly path: string }, other: { readonly path: string }) => (one.path < other.path ? -1 : 1)
+
 const commands =
   'run echo two >> tool.sh; rm gone.txt; echo new > "a new.txt"; echo after >> dirty.txt; echo x > ignored; echo more >> kept.txt; git -c user.name=a -c user.email=b commit -qam Second'
 
@@ -81,11 +83,34 @@ describe('a command in a git work tree', () => {
     const diffs = (await session.diffChanges({ call })).map(({ path }) => path)
     expect(diffs.sort()).toEqual(['a new.txt', 'dirty.txt', 'gone.txt', 'kept.txt', 'tool.sh'])
     write('kept.txt', 'mine\n')
-    const { restored, refused } = await session.restoreFiles({ call })
+    const paths = touched.map(([path]) => `${path}`)
+    const { restored, refused } = await session.restoreFiles({ call, paths })
     expect([restored.length, refused.map(({ path }) => path)]).toEqual([4, ['kept.txt']])
     expect(['kept.txt', 'tool.sh', 'gone.txt', 'dirty.txt'].map(text)).toEqual([
       ...['mine\n', 'one\n', 'gone\n', 'dirty before\n'],
     ])
+    await holdfast.close()
+  })
+
+  it('in the background leaves files as they are that may be the work of others, unless they are named', async () => {
+    const { holdfast, session } = await open()
+    await session.prompt('run in background until [ -e ignored ]; do sleep 0.05; done; echo two >> tool.sh').text()
+    write('kept.txt', 'written by hand\n')
+    write('mine.txt', 'also by hand\n')
+    write('ignored', '')
+    const paths = async () => (await session.touchedFiles()).map(({ path }) => path).sort()
+    await expect.poll(paths, { timeout: 15_000 }).toEqual(['kept.txt', 'mine.txt', 'tool.sh'])
+    const why = 'changed while a background command ran; name it to put it back'
+    const all = ['kept.txt', 'mine.txt', 'tool.sh'].map((path) => ({ path, why }))
+    const preview = await session.previewRestore({ message: 1 })
+    expect([preview.files, preview.refused.toSorted(byPath)]).toEqual([[], all])
+    const { restored, refused } = await session.restoreFiles({ message: 1 })
+    expect([restored, refused.toSorted(byPath)]).toEqual([[], all])
+    expect(['kept.txt', 'mine.txt'].map(text)).toEqual(['written by hand\n', 'also by hand\n'])
+    await session.restoreFiles({ message: 1, paths: ['tool.sh'] })
+    expect(['kept.txt', 'tool.sh'].map(text)).toEqual(['written by hand\n', 'one\n'])
+    await session.restoreFiles({ undo: true })
+    expect(text('tool.sh')).toBe('one\ntwo\n')
     await holdfast.close()
   })
 
@@ -134,7 +159,7 @@ describe('a command in a git work tree', () => {
     write('ignored', '')
     const last = async () => (await session.touchedFiles()).map(({ path, action, during }) => [path, action, during])
     await expect.poll(last, { timeout: 15_000 }).toEqual([['kept.txt', 'modified', true]])
-    await session.restoreFiles({ message: 1 })
+    await session.restoreFiles({ message: 1, paths: ['kept.txt'] })
     expect(text('kept.txt')).toBe('kept\n')
     await holdfast.close()
   })

@@ -31,7 +31,8 @@ export function RestoreDialog({ request, title, onClose }: RestoreDialogProps) {
   )
 }
 
-const promise = 'Only files that are still as the session left them change. The messages stay.'
+const promise =
+  'Only files that are still as the session left them change. One that changed while a background command ran stays, unless you restore it alone. The messages stay.'
 
 /** Says what happened, and offers what can be done now: restore, or undo what was restored. */
 function RestoreFooter({ restore: { preview, done, run, undo } }: { readonly restore: Restore }) {

@@ -197,6 +197,7 @@ export const sessionSpecs = {
     notes: [
       `Prints the name of the new branch. ${turnNote} Without --files, files stay as they are.`,
       'With --files, each file becomes what it was at the end of the turn, if nobody else changed it since. To get the messages back, use holdfast switch.',
+      'Files that changed while a background command ran stay, because others may have changed them. To put one back, name it: holdfast tell <session> restoreFiles message=1 \'paths=["a.ts"]\'.',
       'With --files and without a turn, files become what they were before the session; messages stay.',
       sessionNote,
     ],

@@ -1,8 +1,9 @@
 import { forEachChild, parse } from 'unbash'
-import { type CommandWords, type Inner, unwrap } from './nested-commands.ts'
+import { type CommandWords, type Inner, ofVariable, unwrap } from './nested-commands.ts'
 
 type Node = Parameters<typeof forEachChild>[0]
 type CommandNode = Extract<Node, { type: 'Command' }>
+type AssignmentNode = Extract<CommandNode['prefix'][number], { type: 'Assignment' }>
 type WordNode = Extract<Node, { type: 'Word' }>
 type WordPart = NonNullable<WordNode['parts']>[number]
 
@@ -15,6 +16,9 @@ export type FoundCommands = {
   /** Whether the whole text was understood. Otherwise it may run more than these commands. */
   readonly isWhole: boolean
 }
+
+const evaluates: ReadonlySet<string> = new Set(['TestCommand', 'ArithmeticCommand', 'ArithmeticExpansion'])
+const quotedSubstitution = /'[^']*(?:\$[({]|`)|\\[$`]/
 
 const charsMax = 16 * 1024
 /** How deep substitutions, and texts for other shells, are read. */
@@ -54,7 +58,12 @@ export function findCommands(text: string): FoundCommands {
         isWhole = false
         return
       }
-      if (node.type === 'Command') addAll(commandOf(node), depth)
+      if (node.type === 'Command') {
+        addAll(commandOf(node), depth)
+        for (const one of [...node.prefix, ...node.suffix]) if (one.type === 'Assignment') addVariable(one, depth)
+      }
+      // `[[ -v 'a[$(id)]' ]]` and `(( … ))` run what is in an index, also if it is quoted.
+      if (evaluates.has(node.type) && quotedSubstitution.test(source.slice(node.pos, node.end))) isWhole = false
       forEachChild(node, (child) => visit(child, scripts + (child.type === 'Script' ? 1 : 0)))
     }
     visit(parse(source), 0)
@@ -73,6 +82,11 @@ export function findCommands(text: string): FoundCommands {
       if (words <= wordsMax) addInner(inner, depth + 1)
       else isWhole = false
     }
+  }
+
+  const addVariable = ({ name, value }: AssignmentNode, depth: number): void => {
+    const text = value?.type === 'Word' ? known(value) : null
+    if (name !== undefined && text) for (const inner of ofVariable(name, text)) addInner(inner, depth + 1)
   }
 
   const addInner = (inner: Inner, depth: number): void => {

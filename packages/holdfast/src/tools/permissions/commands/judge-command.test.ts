@@ -46,6 +46,8 @@ describe('the rules of the study', () => {
     'CI=1 npm test',
     'l""s -la',
     'sed -n 1,5p f',
+    'sed -n -E -e 1p -e 2p f',
+    'sed -n -- 1p f',
     'cd sub && npm test',
     'git status #; rm -rf x',
   ])('allow %j', async (text) => expect(await judged(text)).toBe('allow'))
@@ -92,6 +94,17 @@ describe('the rules of the study', () => {
     "sed -n 'w out' f",
     "sed -n 's/a/b/e' f",
     "sed -n -e p -e 'e id' f",
+    "sed -n 5p --expr '1e id' f",
+    "sed -n 5p --e='1e id' f",
+    "sed -n 5p -e '1e id' f",
+    "sed -n -l 5 '1e id' f",
+    "sed -n -l5 '1e id' f",
+    "sed -n --line-length 5 '1w x' f",
+    'sed -n --line-length=5 5p f',
+    "sed -n -- '1e id' f",
+    "sed -n --expression=p -e '1e id' f",
+    'sed -n -s --follow-symlinks p f',
+    'sed -n --fil script f',
     'cd .. && npm test',
     'cd / && npm test',
     'cd - && npm test',
@@ -210,6 +223,24 @@ describe('a deny rule', () => {
     'git -c core.pager="rm x" log',
     'git -ccore.sshCommand="rm x" fetch',
     'git filter-branch --tree-filter "rm x"',
+    "trap -- 'rm x' EXIT",
+    "env --split='rm x'",
+    "env --s 'rm x'",
+    "flock --comm 'rm x' f",
+    "git rebase --exe='rm x' main",
+    "git config alias.zz '!rm x' && git zz",
+    "git config --global core.editor 'rm x'",
+    "GIT_EDITOR='rm x' git commit",
+    "GIT_SSH_COMMAND='rm x' git fetch",
+    "export GIT_EDITOR='rm x'; git commit",
+    "env PAGER='rm x' git log",
+    "let 'a[$(rm x)]'",
+    "[ -v 'a[$(rm x)]' ]",
+    "printf -v 'a[$(rm x)]' y",
+    "read 'a[$(rm x)]'",
+    "compgen -W '$(rm x)'",
+    "compgen -C 'rm x'",
+    "PS4='$(rm x)' bash -x build.sh",
   ])('covers %j', async (text) => expect(await judged(text, denied)).toBe('deny'))
 
   it.each([
@@ -234,6 +265,14 @@ describe('a deny rule', () => {
     'newrunner --fast rm x',
     "newrunner 'rm x'",
     'uv run rm x',
+    "env -S 'rm\\_x'",
+    "echo 'rm x' | parallel",
+    "echo 'rm x' | parallel -j 4",
+    "parallel ::: 'rm x'",
+    "ANY='rm x' newtool",
+    "[[ -v 'a[$(rm x)]' ]]",
+    "(( a['$(rm x)'] ))",
+    "let 'a[`echo`]'",
   ])('asks about %j, which may run it', async (text) =>
     expect((await judgeCommand(denied, text, outside))?.verdict).toBe('ask'),
   )
@@ -262,6 +301,10 @@ describe('a deny rule', () => {
   it('does not ask about words that cannot make a command match', async () => {
     expect(await judgeCommand(denied, 'ls $HOME *.ts', outside)).toBeNull()
     expect(await judgeCommand(denied, 'echo rm x; bash build.sh', outside)).toBeNull()
+    expect(
+      await judgeCommand(denied, 'A=rm B="a b" make; read a b; [ -v a ]; git config user.name x', outside),
+    ).toBeNull()
+    expect(await judgeCommand(denied, 'ls | parallel -j 4 cat {}; trap - EXIT; let a=1', outside)).toBeNull()
     expect(
       await judgeCommand(
         denied,
@@ -411,7 +454,21 @@ describe('a wildcard', () => {
     ],
     ...['rg -L x', 'rg --follow x', 'fd -L x', 'tree -l', 'diff -r a b', 'diff --recursive a b'],
     `jq -n 'import "link/x" as $x; $x'`,
+    ...[
+      'jq -f prog.jq list',
+      'jq -rf prog.jq list',
+      'jq --from-file prog.jq list',
+      'jq -L lib . list',
+      'jq -Llib . list',
+    ],
   ])('covers no option that follows links: %s', async (text) => expect(await judged(text, by)).toBe('ask'))
+
+  it('covers no index of a name, in which the shell runs commands', async () => {
+    const read = [rule('allow', 'read **'), rule('allow', 'unset **')]
+    expect(await judged("read 'a[$(touch x)]'", read)).toBe('ask')
+    expect(await judged("unset 'a[`touch x`]'", read)).toBe('ask')
+    expect(await judged('read a b', read)).toBe('allow')
+  })
 
   it.each(['uniq list out', 'uniq - out', 'uniq -- a -b', 'xxd list out'])(
     'covers no second name that a program writes to: %s',

@@ -28,7 +28,20 @@ export type KnownProgram = {
   /** It can run programs or write any file, so a wildcard after it would allow too much. */
   readonly isUnbounded?: true
   /** The commands that it runs. Absent: not known, any of its words may begin one. */
-  readonly runs?: 'nothing' | 'shell' | 'eval' | 'trap' | 'alias' | 'hash' | 'find' | 'git' | 'ssh' | Runner
+  readonly runs?:
+    | 'nothing'
+    | 'names'
+    | 'test'
+    | 'compgen'
+    | 'shell'
+    | 'eval'
+    | 'trap'
+    | 'alias'
+    | 'hash'
+    | 'find'
+    | 'git'
+    | 'ssh'
+    | Runner
   /** The option before a text that it gives to a shell. */
   readonly textOption?: RegExp
   /** How many names a wildcard may be used with: it writes what further ones name. */
@@ -37,7 +50,8 @@ export type KnownProgram = {
   readonly namedWords?: number
 }
 
-const textOption = /^(-\w*c|--command(=|$))/
+// Programs take an abbreviation of a long option.
+const textOption = /^(-\w*c|--co[a-z]*(=|$))/
 const reader: KnownProgram = { knownOptions: {}, runs: 'nothing' }
 const writer: KnownProgram = { runs: 'nothing' }
 const unbounded: KnownProgram = { isUnbounded: true }
@@ -47,14 +61,15 @@ const runnerOfSecond: KnownProgram = { isUnbounded: true, runs: { own: 1 } }
 const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
   ['cat head tail echo pwd cd true false basename dirname realpath readlink stat df cut tr nl tac rev', reader],
   ['fold expand paste join column cmp comm od hexdump seq sleep which type id whoami uname ps', reader],
-  ['sum nproc jq numfmt tsort pgrep', reader],
+  ['sum nproc numfmt tsort pgrep', reader],
+  ['jq', { ...reader, knownOptions: { letters: 'fL', long: ['from-file', 'library-path'] } }],
   ['md5sum sha1sum sha256sum sha512sum cksum', { ...reader, knownOptions: { letters: 'c', long: ['check'] } }],
   ['ls', { ...reader, knownOptions: { letters: 'HL', long: ['dereference', 'dereference-command-line'] } }],
   ['du', { ...reader, knownOptions: { letters: 'DHL', long: ['dereference', 'dereference-args', 'files0-from'] } }],
   ['wc', { ...reader, knownOptions: { long: ['files0-from'] } }],
   ['strings', { ...reader, knownOptions: { words: ['@'] } }],
   ['uniq xxd', { ...reader, operandsMax: 1, knownOptions: {} }],
-  ['test [ printf', { ...reader, knownOptions: { letters: 'v' } }],
+  ['test [ printf', { knownOptions: { letters: 'vR' }, runs: 'test' }],
   ['grep egrep fgrep', { ...reader, knownOptions: { letters: 'fR', long: ['file', 'dereference-recursive'] } }],
   ['rg', { ...reader, knownOptions: { letters: 'zL', long: ['pre', 'hostname-bin', 'search-zip', 'follow'] } }],
   [
@@ -96,13 +111,16 @@ const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
   ],
   ['npm pnpm yarn cargo go kubectl', { namedWords: 2 }],
 
-  ['rm mv cp mkdir rmdir touch chmod chown tee kill local read declare unset shift return exit wait', writer],
+  ['rm mv cp mkdir rmdir touch chmod chown tee kill shift return exit', writer],
+  ['local read declare unset wait readonly typeset getopts', { runs: 'names' }],
   ['curl wget unlink truncate shred', writer],
   ['ln set export', { ...writer, isUnbounded: true }],
 
   ['sh bash dash zsh ksh mksh ash rbash', { ...unbounded, runs: 'shell' }],
-  ['fish', { ...unbounded, runs: 'shell', textOption: /^(-\w*C|--init-command(=|$))/ }],
+  ['fish', { ...unbounded, runs: 'shell', textOption: /^(-\w*C|--init[a-z-]*(=|$))/ }],
   ['eval', { ...unbounded, runs: 'eval' }],
+  ['let', { ...unbounded, runs: 'names' }],
+  ['compgen', { ...unbounded, runs: 'compgen', textOption: /^-\w*[CF]/ }],
   ['trap', { ...unbounded, runs: 'trap' }],
   ['alias', { ...unbounded, runs: 'alias' }],
   ['hash enable', { ...unbounded, runs: 'hash' }],
@@ -115,7 +133,7 @@ const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
   ['watch', { ...unbounded, runs: { own: 0, isText: true } }],
   ['parallel', { ...unbounded, runs: { own: 0, isText: true, isFed: true } }],
   ['xargs', { ...unbounded, runs: { own: 0, isFed: true } }],
-  ['env', { ...runner, textOption: /^(-\w*S|--split-string(=|$))/ }],
+  ['env', { ...runner, textOption: /^(-\w*S|--s[a-z-]*(=|$))/ }],
   ['flock', { ...runnerOfSecond, textOption }],
   ['runuser', { ...runner, textOption }],
   ['capsh', { ...runner, textOption: /^-\w*c/ }],

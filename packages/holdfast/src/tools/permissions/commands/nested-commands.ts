@@ -24,7 +24,16 @@ export function unwrap(words: CommandWords, input: string | null | undefined): r
   const texts = ofOption(words, textOption)
   if (typeof runs === 'string') return [...texts, ...unwrappers[runs](words, input)]
   const ofInput = runs.isFed ? ofFed(words) : []
-  return [...texts, ...(runs.isText ? [ofTexts(operands(words))] : []), ...ofRunner(words, runs.own), ...ofInput]
+  // `env -S` reads backslashes and variables in its own way: `rm\_x` is `rm x`.
+  const isRewritten = program === 'env' && texts.some((one) => one.type === 'text' && /[\\$]/.test(one.text))
+  return [
+    ...texts,
+    ...(isRewritten ? [unknown] : []),
+    ...(runs.isText ? [ofTexts(operands(words))] : []),
+    ...ofRunner(words, runs.own),
+    ...ofInput,
+    ...ofVariables(words),
+  ]
 }
 
 /** The options of `xargs` and `parallel` whose value is the next word. */
@@ -43,8 +52,14 @@ function ofFed(words: CommandWords): readonly Inner[] {
     first += isAlone ? 2 : 1
   }
   const command = words.slice(first).map((word) => (word !== null && replaced.has(word) ? null : word))
+  // Without a command `parallel` runs the lines of its input; a word after an option may be the option's value.
+  const isInput = words[0] === 'parallel' && !words.some((word, at) => at > 0 && isOperand(word, words[at - 1]))
+  if (isInput || command[0]?.startsWith(':::')) return [unknown]
   return command.length === 0 ? [] : [{ type: 'words', words: [...command, null] }]
 }
+
+const isOperand = (word: string | null, before: string | null = null): boolean =>
+  word === null || !(/^-/.test(word) || /^-/.test(before ?? '') || word.startsWith(':::'))
 
 const unknown: Inner = { type: 'unknown' }
 
@@ -52,10 +67,14 @@ type Unwrap = (words: CommandWords, input: string | null | undefined) => readonl
 
 const unwrappers: Readonly<Record<Extract<KnownProgram['runs'], string> | 'anything', Unwrap>> = {
   nothing: () => [],
+  names: ofNames,
   anything: ofGuess,
   shell: ofShell,
   eval: ([, ...texts]) => [ofTexts(texts)],
-  trap: ([, text = null]) => [ofText(text)],
+  test: (words) =>
+    ofNames(words.filter((word, at) => at === 0 || /^-\w*[vR]/.test(`${words[at - 1]}`) || /^-v./.test(`${word}`))),
+  compgen: ofNames,
+  trap: (words) => [ofText(operands(words)[0] ?? null)],
   alias: ([, ...settings]) => settings.flatMap((word) => [ofText(word?.replace(/^[^=]*=/, '') ?? null), unknown]),
   hash: ({ length }) => (length > 2 ? [unknown] : []),
   find: ofFind,
@@ -98,24 +117,68 @@ function ofGit(words: CommandWords): readonly Inner[] {
     ...withoutGitOptions(words),
     ...(bisected.length > 0 ? [{ type: 'words' as const, words: bisected }] : []),
     ...(foreach.length > 0 && words.includes('foreach') ? [ofTexts(operands([null, ...foreach]))] : []),
-    ...(words.includes('rebase') ? ofOption(words, /^(-\w*x|--exec(=|$))/) : []),
-    ...(words.includes('difftool') ? ofOption(words, /^(-x|--extcmd(=|$))/) : []),
+    ...(words.includes('rebase') ? ofOption(words, /^(-\w*x|--exec?(=|$))/) : []),
+    ...(words.includes('difftool') ? ofOption(words, /^(-x|--ext[a-z]*(=|$))/) : []),
     ...(words.includes('filter-branch') ? ofOption(words, /^--[a-z]+-filter(=|$)/) : []),
-    ...(words.includes('grep') ? ofOption(words, /^(-O(?=.)|--open-files-in-pager=)/) : []),
+    ...(words.includes('grep') ? ofOption(words, /^(-O(?=.)|--op[a-z-]*=)/) : []),
+    ...(words.includes('config') ? configTexts(words) : []),
     ...settingTexts(words),
     ...aliases,
   ]
 }
 
-/** Returns the values of settings such as `core.pager`, which git gives to a shell. */
+/** The names of settings whose values git gives to a shell, such as `core.pager`. */
+const programName = String.raw`[\w-]+\.(?:\S*\.)?(?:\w*(?:pager|editor|command|cmd|helper|program|driver|external|fsmonitor|textconv|clean|smudge|process))`
+const joinedSetting = new RegExp(`^(?:-c)?${programName}=(.+)$`, 'is')
+const settingName = new RegExp(`^${programName}$`, 'i')
+
+/** Returns the values of settings that git gives to a shell, as in `-c core.pager=x`. */
 const settingTexts = (words: CommandWords): readonly Inner[] =>
   words.slice(0, optionWordsMax).flatMap((word) => {
-    const [, value] =
-      /^(?:-c)?[\w-]+\.(?:\S*\.)?(?:\w*(?:pager|editor|command|cmd|helper|program|driver|external|fsmonitor|textconv|clean|smudge|process))=(.+)$/is.exec(
-        word ?? '',
-      ) ?? []
+    const [, value] = joinedSetting.exec(word ?? '') ?? []
     return value === undefined ? [] : [ofText(value)]
   })
+
+/** Returns the values that `git config` sets for later commands, as in `git config alias.x '!rm y'`. */
+const configTexts = (words: CommandWords): readonly Inner[] =>
+  words.slice(0, optionWordsMax).flatMap((word, index): readonly Inner[] => {
+    const value = words[index + 1]
+    if (!word || value === undefined) return []
+    if (settingName.test(word)) return [ofText(value)]
+    if (!/^alias\./i.test(word)) return []
+    return [ofText(value?.startsWith('!') ? value.slice(1) : value === null ? null : `git ${value}`)]
+  })
+
+/** Returns the commands that the variables before a command, or among its words, may make programs run. */
+const ofVariables = (words: CommandWords): readonly Inner[] =>
+  words.slice(0, optionWordsMax).flatMap((word) => {
+    const [, name, value = ''] = /^(\w+)\+?=(.*)$/s.exec(word ?? '') ?? []
+    return name === undefined ? [] : ofVariable(name, value)
+  })
+
+/** Returns the commands that a variable may make programs run. Those in one of any other name are a guess. */
+export function ofVariable(name: string, value: string): readonly Inner[] {
+  const inIndex: readonly Inner[] = hasSubstitution(value) ? [ofText(`: ${value}`)] : []
+  if (programVariables.test(name)) return [ofText(value), ...inIndex]
+  const words = value.trim().split(/[\s;&|()]+/)
+  return words.length > 1 ? [...inIndex, { type: 'guess', words }] : inIndex
+}
+
+/** Variables whose values programs give to a shell. */
+const programVariables =
+  /(?:EDITOR|VISUAL|PAGER|_COMMAND|_RSH|ASKPASS|BROWSER|EXTERNAL_DIFF|LESSOPEN|LESSCLOSE)$|^GIT_SSH$|^GIT_CONFIG_VALUE_\d+$/
+
+/**
+ * Returns the commands in the words of a command that evaluates them as names or numbers: the shell runs what is in an index,
+ * also if the word was quoted, as in `let 'a[$(id)]'`.
+ */
+function ofNames([, ...words]: CommandWords): readonly Inner[] {
+  return words
+    .slice(0, optionWordsMax)
+    .flatMap((word) => (word !== null && hasSubstitution(word) ? [ofText(`: ${word}`), unknown] : []))
+}
+
+const hasSubstitution = (text: string): boolean => /\$[({[]|`|[<>]\(/.test(text)
 
 const ofText = (text: string | null): Inner => (text === null ? unknown : { type: 'text', text })
 

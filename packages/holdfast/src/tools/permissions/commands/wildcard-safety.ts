@@ -12,12 +12,14 @@ export function isUnsafeForWildcard(
   covered: readonly string[],
 ): boolean {
   if (covered.length === 0) return false
-  const { knownOptions, isUnbounded, operandsMax = words.length } = programOf(program)
+  const { knownOptions, isUnbounded, runs, operandsMax = words.length } = programOf(program)
   if (isUnbounded || countOperands(words) > operandsMax) return true
+  // The shell runs what is in the index of a name, as in `read 'a[$(id)]'`.
+  if (runs === 'names' && covered.some((word) => word.includes('['))) return true
   if (knownOptions === undefined) return covered.some((word) => !isPlainName(word))
-  if (program === 'sed' && !isPlainSed(covered)) return true
+  if (program === 'sed' && !isPlainSed(words, covered)) return true
   // A program of jq can read modules and data by a name that is only a part of a word.
-  if (program === 'jq' && covered.some((word) => /\b(?:import|include)\b/.test(word))) return true
+  if (program === 'jq' && covered.some((word) => /\b(?:import|include|modulemeta)\b/.test(word))) return true
   if (program === 'ps' && mayPrintVariables(covered)) return true
   if (program === 'git' && (mayRunPrograms(words) || mayWriteGuarded(words, covered))) return true
   // Git runs programs for addresses such as ext::sh.
@@ -59,14 +61,36 @@ function mayPrintVariables(words: readonly string[]): boolean {
 /** `-e` selects all processes; these options may follow it in one word, and have no value but that of `o`. */
 const selectsAll = /^-e[fFlLjHyZMwcT]*o?$/
 
-/** Whether the script of `sed` only selects and replaces: its commands `e` and `w` run programs and write files. */
-function isPlainSed(words: readonly string[]): boolean {
-  const scripts = words.filter((_, index) => /^(-\w*e|--expression$)/.test(words[index - 1] ?? ''))
-  const joined = words.filter((word) => /^(-\w*e.+|--expr\w*=)/.test(word))
-  if (joined.length > 0) return false
-  const first = words.find((word) => !word.startsWith('-'))
-  return (scripts.length > 0 ? scripts : [first ?? '']).every((script) => plainScript.test(script))
+/**
+ * Whether the options of `sed` are all known and its scripts only select and replace: its commands `e` and `w` run programs
+ * and write files. A script that the rule itself names is as its author wants it.
+ */
+function isPlainSed(words: readonly string[], covered: readonly string[]): boolean {
+  const scripts: string[] = []
+  const operands: string[] = []
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? ''
+    if (word === '--') {
+      operands.push(...words.slice(index + 1))
+      break
+    }
+    if (sedScriptOption.test(word)) {
+      // Some versions of sed take an option after the first operand for a file, and that operand for the script.
+      if (operands.length > 0) return false
+      scripts.push(words[++index] ?? '')
+    } else if (/^-./.test(word)) {
+      if (!sedFlags.test(word)) return false
+    } else operands.push(word)
+  }
+  const [first = ''] = operands
+  return (scripts.length > 0 ? scripts : [first]).every(
+    (script) => !covered.includes(script) || plainScript.test(script),
+  )
 }
+
+/** Options of `sed` without a value. It takes abbreviations of long ones, but a rule does not have to. */
+const sedFlags = /^(?:-[nErsuz]+|--(?:quiet|silent|regexp-extended|separate|unbuffered|null-data|posix|sandbox))$/
+const sedScriptOption = /^(?:-[nErsuz]*e|--expression)$/
 
 const address = String.raw`(?:(?:\d+|\$|/[^/\\\n]*/)(?:,(?:\d+|\$|/[^/\\\n]*/))?)?`
 const plainScript = new RegExp(

@@ -1,6 +1,7 @@
 import type {
   ActiveSkill,
   BackgroundShell,
+  BeforeImage,
   BlobHash,
   ChildOutcome,
   DenialCode,
@@ -152,8 +153,16 @@ export type LookLater = (context: ToolContext, run: LaterRun) => Promise<FoundLa
 
 /** What a look at files after the end of a call can use. */
 export type LaterRun = Pick<ToolRun, 'signal' | 'blobs'> & {
-  /** Reads what the session left at each path that it changed since the call; null where that is not known. */
-  readonly left?: (() => Promise<ReadonlyMap<string, LeftState | null>>) | undefined
+  /** Reads what the session did at each path that it changed since the call. */
+  readonly left?: (() => Promise<ReadonlyMap<string, LeftPath>>) | undefined
+}
+
+/** What calls of a session did at one path. */
+export type LeftPath = {
+  /** What the first of them found there; null if that is not known. */
+  readonly found: BeforeImage | null
+  /** What the last of them left there; null if that is not known. */
+  readonly left: LeftState | null
 }
 
 /** What work did to files after its call was settled. */

@@ -10,7 +10,7 @@ import {
   type ProcessMark,
 } from '@holdfast/protocol'
 import type { SubagentRequest } from '../../ports/guidance.ts'
-import type { LookLater, Prepared, Tool, ToolArgs, ToolBlobs, ToolResult, Tools } from '../../ports/tool.ts'
+import type { LeftPath, LookLater, Prepared, Tool, ToolArgs, ToolBlobs, ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { findCall, type SessionState } from '../../session/state.ts'
@@ -160,7 +160,14 @@ async function recordLater(deps: EffectDeps, { call, look, report }: LateWork): 
     const signal = AbortSignal.timeout(limits.stopWaitMs) // nothing else ends the comparison of a large file
     const left = async () => {
       const changes = await readPathChanges(deps.store, deps.session, { after: call, upTo: deps.state().seq })
-      return new Map(changes.map(({ path, after }) => [path, after]))
+      const paths = new Map<string, LeftPath>()
+      // What was recorded after its call may have happened at any time since then.
+      for (const { path, before, after, isLate } of changes)
+        paths.set(path, {
+          found: paths.has(path) ? (paths.get(path)?.found ?? null) : isLate ? null : before,
+          left: after,
+        })
+      return paths
     }
     const { files, notice } = await look(toolContext(deps), { signal, blobs: blobsFor(deps), left })
     if (files.length > 0) await report({ type: 'files.found', call, files, notice })

@@ -152,6 +152,25 @@ describe('a command in a git work tree', () => {
     await holdfast.close()
   })
 
+  it('in the background is listed with files that other calls changed after it, which are not put back', async () => {
+    const { holdfast, session } = await open()
+    const command = 'echo 2 >> tool.sh; echo 2 > gone.txt; echo 2 > new.txt; until [ -e ignored ]; do sleep 0.05; done'
+    await session.prompt(`run in background ${command}`).text()
+    await expect.poll(() => existsSync(join(workdir, 'new.txt')), { timeout: 15_000 }).toBe(true)
+    await session.prompt('read tool.sh').text()
+    await session.prompt('edit tool.sh: 2 => edited').text()
+    await session.prompt('run echo 3 >> new.txt; rm gone.txt; echo 3 >> kept.txt').text()
+    write('ignored', '')
+    const during = async () => (await session.touchedFiles()).filter((one) => one.during).map(({ path }) => path)
+    const both = ['gone.txt', 'new.txt', 'tool.sh']
+    await expect.poll(async () => (await during()).sort(), { timeout: 15_000 }).toEqual(both)
+    const { restored, refused } = await session.restoreFiles({ message: 1 })
+    expect([restored.map(({ path }) => path), refused.map(({ path }) => path).sort()]).toEqual([['kept.txt'], both])
+    expect((await session.restoreFiles({ message: 1, paths: both })).restored).toEqual([])
+    expect(['tool.sh', 'new.txt', 'kept.txt'].map(text)).toEqual(['one\nedited\n', '2\n3\n', 'kept\n'])
+    await holdfast.close()
+  })
+
   it('that goes on in the background at its timeout touches files until its end', async () => {
     const { holdfast, session } = await open()
     const command = 'echo before >> kept.txt; until [ -e ignored ]; do sleep 0.05; done; echo after >> kept.txt'

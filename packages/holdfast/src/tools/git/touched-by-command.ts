@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LeftState, OwnPath, SeenEntry, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { LeftPath, OwnPath, SeenEntry, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { type BeforeImage, type FileChange, isSameState, limits, ok } from '@holdfast/protocol'
 import { keepBefore } from '../files/io/before-image.ts'
 import { identify } from '../files/io/file-content.ts'
@@ -121,8 +121,8 @@ type CompareDeps = TouchedDeps &
   Pick<ToolRun, 'blobs'> & {
     /** What was found already. */
     readonly known: readonly FileChange[]
-    /** What other calls left at paths since the command started; null if that is not known. */
-    readonly left?: ReadonlyMap<string, LeftState | null> | undefined
+    /** What other calls found and left at paths since the command started. */
+    readonly left?: ReadonlyMap<string, LeftPath> | undefined
   }
 
 async function compareIn(
@@ -150,9 +150,12 @@ async function compareIn(
     if (captured && 'stamp' in captured && captured.stamp === (await stampOf(join(workdir, path)))) continue
     const seen = await look(workdir, path)
     const was = captured ? ('stamp' in captured ? 'unknown' : captured) : committedBefore(path, seen)
-    const other = left?.get(path)
-    if (other && seen && isSameState(seen.state, other)) continue // another call made it what it is
-    const isOthers = other === null || (other && (typeof was === 'string' || !isSameState(was.state, other)))
+    const calls = left?.get(path)
+    const other = calls?.left
+    const isTheirs = other && seen && isSameState(seen.state, other) // another call made it what it is
+    if (isTheirs && (isIgnored(path) || !isChangedBefore(calls, was === 'same' ? seen : was))) continue
+    const isOthers =
+      isTheirs || other === null || (other && (typeof was === 'string' || !isSameState(was.state, other)))
     const before = isOthers ? 'others' : was
     // A repository in this one is a folder, and still there.
     const now = typeof before === 'string' && seen?.state.type === 'absent' && (await isThere(path)) ? null : seen
@@ -165,6 +168,18 @@ async function compareIn(
   const names = [...unreadable.keys(), ...status.unreadable, ...moved.unreadable]
   return { files: pairMoves(changes, links), hasUnreadable: await hasChanged(workdir, names, unreadable) }
 }
+
+/** Whether a file had changed when the first other call found it: the command did that, or somebody else meanwhile. */
+function isChangedBefore({ found }: LeftPath, was: SeenEntry | 'unknown'): boolean {
+  if (found === null || found.type === 'not_kept' || was === 'unknown') return false
+  const { state } = was
+  // Of the mode a commit knows only whether it can be run.
+  if (found.type === 'file' && state.type === 'file')
+    return found.hash !== state.hash || isRunnable(found.mode) !== isRunnable(state.mode)
+  return !isSameState(found, state)
+}
+
+const isRunnable = (mode: number | null): boolean => ((mode ?? 0) & 0o100) !== 0
 
 /** Returns whether git ignores a path or a folder above it. There may be as many ignored paths as changed ones. */
 function ignoredTest(ignored: readonly string[]): (path: string) => boolean {

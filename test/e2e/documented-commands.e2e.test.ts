@@ -1,5 +1,5 @@
-import { existsSync, globSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandsOf, type Promised, runDocumented } from './documented-commands.ts'
 
@@ -271,47 +271,76 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
   ],
 }
 
-/** Lines that need another machine, a registry or a person, or that are no commands, and the test that tries each. */
-const elsewhere: readonly (readonly [page: string, line: string, triedBy: string])[] = [
-  ['docs/cluster.md', "export HOLDFAST_STORE='postgres://holdfast:PASSWORD@db.example/holdfast'", 'test/faults'],
-  ['docs/cluster.md', 'holdfast serve --host 0.0.0.0 --public-url https://holdfast.example.com', 'test/faults'],
-  [
-    'docs/cluster.md',
-    'holdfast serve --host 0.0.0.0 --node-url http://10.0.0.7:4821 --serves projects=/srv/projects',
-    'test/faults',
-  ],
-  ['docs/embed.md', 'npm install holdfast', 'test/e2e/packages.e2e.test.ts'],
-  [
-    'docs/embed.md',
-    'npm install CLONE/build/tarballs/holdfast-0.1.0.tgz CLONE/build/tarballs/holdfast-client-0.1.0.tgz',
-    'test/e2e/packages.e2e.test.ts',
-  ],
-  ['docs/embed.md', 'npm install -D CLONE/build/tarballs/holdfast-testkit-0.1.0.tgz', 'test/e2e/packages.e2e.test.ts'],
-  ['docs/own-store.md', 'npm install -D @holdfast/testkit vitest', 'test/e2e/packages.e2e.test.ts'],
-  ['docs/testing.md', 'npm install -D @holdfast/testkit', 'test/e2e/packages.e2e.test.ts'],
-  [
-    'docs/http-guide.md',
-    'HOLDFAST_TOKEN=choose-a-long-secret-yourself npx holdfast serve',
-    'test/e2e/http-guide.e2e.test.ts',
-  ],
-  ['docs/http.md', 'npx openapi-typescript openapi.json -o holdfast-api.ts', 'test/e2e/generated-client.e2e.test.ts'],
-  ['docs/mcp.md', 'holdfast mcp login tracker', 'test/e2e/cli-mcp.e2e.test.ts'],
-  ['docs/network.md', 'holdfast serve --host 0.0.0.0 --qr', 'test/e2e/cli-tokens.e2e.test.ts'],
-  [
-    'docs/network.md',
+/** A line that is tried elsewhere, and the file that does it. */
+type Elsewhere = {
+  readonly page: string
+  readonly line: string
+  readonly triedBy: string
+  /** The part of the line that the file contains, or the call with which it reads all lines of the page. */
+  readonly by: string
+}
+
+const services = 'test/e2e/documented-services.e2e.test.ts'
+const packages = 'test/e2e/packages.e2e.test.ts'
+
+/** Lines that need another machine, a registry or a person, or that are no commands. */
+const elsewhere: readonly Elsewhere[] = [
+  {
+    ...{ page: 'docs/cluster.md', line: "export HOLDFAST_STORE='postgres://holdfast:PASSWORD@db.example/holdfast'" },
+    ...{ triedBy: services, by: 'HOLDFAST_STORE' },
+  },
+  {
+    ...{ page: 'docs/cluster.md', line: 'holdfast serve --host 0.0.0.0 --public-url https://holdfast.example.com' },
+    ...{ triedBy: services, by: "'cluster.md'" },
+  },
+  {
+    page: 'docs/cluster.md',
+    line: 'holdfast serve --host 0.0.0.0 --node-url http://10.0.0.7:4821 --serves projects=/srv/projects',
+    ...{ triedBy: services, by: 'http://10.0.0.7:4821' },
+  },
+  { page: 'docs/embed.md', line: 'npm install holdfast', triedBy: packages, by: 'npm install' },
+  {
+    page: 'docs/embed.md',
+    line: 'npm install CLONE/build/tarballs/holdfast-0.1.0.tgz CLONE/build/tarballs/holdfast-client-0.1.0.tgz',
+    ...{ triedBy: packages, by: 'tarballs' },
+  },
+  {
+    ...{ page: 'docs/embed.md', line: 'npm install -D CLONE/build/tarballs/holdfast-testkit-0.1.0.tgz' },
+    ...{ triedBy: packages, by: 'tarballs' },
+  },
+  {
+    ...{ page: 'docs/own-store.md', line: 'npm install -D @holdfast/testkit vitest' },
+    ...{ triedBy: packages, by: 'npm install -D @holdfast/testkit' },
+  },
+  {
+    ...{ page: 'docs/testing.md', line: 'npm install -D @holdfast/testkit' },
+    ...{ triedBy: packages, by: 'npm install -D @holdfast/testkit' },
+  },
+  {
+    ...{ page: 'docs/http-guide.md', line: 'HOLDFAST_TOKEN=choose-a-long-secret-yourself npx holdfast serve' },
+    ...{ triedBy: 'test/e2e/http-guide.e2e.test.ts', by: 'HOLDFAST_TOKEN' },
+  },
+  {
+    ...{ page: 'docs/http.md', line: 'npx openapi-typescript openapi.json -o holdfast-api.ts' },
+    ...{ triedBy: services, by: 'npx openapi-typescript' },
+  },
+  {
+    ...{ page: 'docs/mcp.md', line: 'holdfast mcp login tracker' },
+    ...{ triedBy: 'test/e2e/cli-mcp.e2e.test.ts', by: 'holdfast mcp login' },
+  },
+  ...[
+    'holdfast serve --host 0.0.0.0 --qr',
     'holdfast serve --public-url https://holdfast.example.com --trusted-proxy 127.0.0.1',
-    'test/e2e/cli-tokens.e2e.test.ts',
-  ],
-  [
-    'docs/retention.md',
-    "holdfast serve --store 'postgres://holdfast:PASSWORD@db.example/holdfast'",
-    'packages/holdfast/src/store/postgres',
-  ],
-  [
-    'docs/retention.md',
-    "export HOLDFAST_BLOBS='s3://files/holdfast?endpoint=https://minio.example&region=us-east-1'",
-    'packages/holdfast/src/store/postgres',
-  ],
+  ].map((line) => ({ page: 'docs/network.md', line, triedBy: services, by: "blocksOf('network.md')" })),
+  {
+    ...{ page: 'docs/retention.md', line: "holdfast serve --store 'postgres://holdfast:PASSWORD@db.example/holdfast'" },
+    ...{ triedBy: services, by: "'postgres://holdfast:PASSWORD@db.example/holdfast'" },
+  },
+  {
+    page: 'docs/retention.md',
+    line: "export HOLDFAST_BLOBS='s3://files/holdfast?endpoint=https://minio.example&region=us-east-1'",
+    ...{ triedBy: 'packages/holdfast/src/admin/migrate/database.test.ts', by: 'HOLDFAST_BLOBS' },
+  },
   ...[
     'mkdir -p ~/.config/systemd/user ~/.config/holdfast',
     'cp deploy/holdfast.service ~/.config/systemd/user/',
@@ -319,14 +348,20 @@ const elsewhere: readonly (readonly [page: string, line: string, triedBy: string
     'systemctl --user enable --now holdfast',
     'podman build -f deploy/Containerfile -t holdfast .',
     'podman run -d --name holdfast -p 127.0.0.1:4820:4820 --env-file holdfast.env -v holdfast-data:/data -v "$PWD:/projects/mine" holdfast',
-  ].map((line) => ['docs/service.md', line, 'test/architecture/deploy.test.ts'] as const),
-  ['docs/telemetry.md', '└─ invoke_agent holdfast         one turn', 'packages/holdfast/src/observe'], // a picture of spans
+  ].map((line) => ({ page: 'docs/service.md', line, triedBy: services, by: "blocksOf('service.md')" })),
+  {
+    ...{ page: 'docs/telemetry.md', line: '└─ invoke_agent holdfast         one turn' }, // a picture of spans
+    ...{ triedBy: 'packages/holdfast/src/observe/telemetry/session-spans.test.ts', by: 'invoke_agent' },
+  },
 ]
 
 const root = resolve(import.meta.dirname, '../..')
+/** Returns the text of a file; an empty one for a folder or nothing. */
+const textOf = (path: string): string =>
+  statSync(resolve(root, path), { throwIfNoEntry: false })?.isFile() ? readFileSync(resolve(root, path), 'utf8') : ''
 const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })]
 const runnable = (page: string): readonly string[] =>
-  commandsOf(page).filter((line) => !elsewhere.some(([other, exempt]) => other === page && exempt === line))
+  commandsOf(page).filter((line) => !elsewhere.some((other) => other.page === page && other.line === line))
 
 describe.concurrent('the commands of the documents', () => {
   it('are all run, in their order', () => {
@@ -336,8 +371,12 @@ describe.concurrent('the commands of the documents', () => {
   })
 
   it('are tried by the test that is named, if not here', () => {
-    const unknown = elsewhere.filter(([page, line]) => !commandsOf(page).includes(line))
-    expect([unknown, elsewhere.filter(([, , triedBy]) => !existsSync(resolve(root, triedBy)))]).toEqual([[], []])
+    const unknown = elsewhere.filter(({ page, line }) => !commandsOf(page).includes(line))
+    const untried = elsewhere.filter(({ page, line, triedBy, by }) => {
+      const readsPage = by.includes(`'${basename(page)}'`)
+      return !(line.includes(by) || readsPage) || !textOf(triedBy).includes(by)
+    })
+    expect([unknown, untried]).toEqual([[], []])
   })
 
   it.each(Object.keys(promises))('%s: do what it says', async (page) => {

@@ -1,4 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -13,8 +12,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { startPostgres } from '@holdfast/testkit/postgres'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Cli, type CliProcess, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import { canRun, runShell } from './run-shell.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const token = 'a-secret-of-the-test-for-the-pages'
@@ -100,14 +101,38 @@ describe('docs/network.md', () => {
       expect(JSON.parse((await cli.run(['login', '--json'])).stdout).networkLink).toMatch(`${origin}/login?code=`)
     })
   })
+})
 
-  async function serve(words: readonly string[], work: (link: string) => Promise<void>): Promise<void> {
-    const server = cli.start(['serve', ...words, '--port', '0'])
-    const [link] = await server.until('stdout', /^http:\S+\/login\?code=\S+/)
-    await work(link)
-    server.kill('SIGTERM')
-    expect(await server.ended).toMatchObject({ code: 0 })
-  }
+describe('docs/cluster.md and docs/retention.md', () => {
+  it('have commands that start nodes on PostgreSQL', async () => {
+    const lines = ['cluster.md', 'retention.md']
+      .flatMap((page) => blocksOf(page).join('').split('\n'))
+      .filter((line) => line.startsWith('holdfast serve '))
+    expect(lines).toHaveLength(3)
+    const database = await startPostgres()
+    const store = `${database.url('documented')}&durability=unchecked`
+    try {
+      for (const line of lines) {
+        // What a reader writes in place of the examples.
+        const [, , ...words] = line
+          .replace('http://10.0.0.7:4821', 'http://127.0.0.1:0')
+          .replace('/srv/projects', cli.workdir)
+          .replace("'postgres://holdfast:PASSWORD@db.example/holdfast'", store)
+          .split(' ')
+        const environment = { HOLDFAST_TOKEN: token, ...(!words.includes('--store') && { HOLDFAST_STORE: store }) }
+        await serve(
+          words,
+          async (link) => {
+            const ready = await fetch(new URL('/v1/ready', link))
+            expect([line, ready.status]).toEqual([line, 200])
+          },
+          environment,
+        )
+      }
+    } finally {
+      await database.close()
+    }
+  })
 })
 
 describe.skipIf(!hasCurl)('docs/http.md', () => {
@@ -160,7 +185,9 @@ describe.skipIf(!hasCurl)('docs/http.md', () => {
     for (const [index, [named, change, prints]] of steps.entries()) {
       const block = blocks[index] ?? ''
       expect(block).toMatch(named)
-      const printed = await runShell(change(block).replaceAll('http://127.0.0.1:4820', url), base, { TOKEN: token })
+      const script = change(block).replaceAll('http://127.0.0.1:4820', url)
+      const { out, err } = await runShell(script, base, { TOKEN: token })
+      const printed = out + err
       expect([block, printed]).toEqual([block, expect.stringMatching(prints)])
       expect([block, printed]).toEqual([block, expect.not.stringContaining('"error"')])
     }
@@ -169,30 +196,20 @@ describe.skipIf(!hasCurl)('docs/http.md', () => {
   })
 })
 
+/** Runs a server while `work` uses the link that it prints. */
+async function serve(
+  words: readonly string[],
+  work: (link: string) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const server = cli.start(['serve', ...words, '--port', '0'], { environment })
+  const [link] = await server.until('stdout', /^http:\S+\/login\?code=\S+/)
+  await work(link)
+  server.kill('SIGTERM')
+  expect(await server.ended).toMatchObject({ code: 0 })
+}
+
 /** Waits for the first event of the stream, which names it. */
 const waitForId = `until ID=$(grep -o '"stream":"[^"]*"' stream | cut -d'"' -f4 | head -n 1) && test -n "$ID"; do
   kill -0 $reader
 done`
-
-async function runShell(script: string, cwd: string, environment: Readonly<Record<string, string>>): Promise<string> {
-  const shell = spawn('bash', ['-c', `set -eu\n${script}`], { cwd, env: { ...process.env, ...environment } })
-  let [out, err] = ['', '']
-  shell.stdout.on('data', (chunk) => {
-    out += chunk
-  })
-  shell.stderr.on('data', (chunk) => {
-    err += chunk
-  })
-  const code = await new Promise((done) => shell.on('close', done))
-  expect([code, err, out.slice(-2000)]).toEqual([0, expect.any(String), expect.any(String)])
-  return out + err
-}
-
-function canRun(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'])
-    return true
-  } catch {
-    return false
-  }
-}

@@ -1,8 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, writeSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
 import { fillGaps } from './promised-output.ts'
+import { canRun, runShell } from './run-shell.ts'
 
 const guide = readFileSync(new URL('../../docs/http-guide.md', import.meta.url), 'utf8')
 const blocks = [...guide.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
@@ -25,7 +25,7 @@ it.skipIf(!hasCurl)('the commands of docs/http-guide.md do what it says, in its 
   // One shell runs all blocks, so that a function and variables live on; a mark ends the output of each.
   const mark = '--- end of a block ---'
   const script = steps.map(({ text }) => `${text}\necho '${mark}'\n`).join('')
-  const outputs = (await runShell(`set -eu\n${script}`, cli.workdir, { URL: url, TOKEN: token })).split(mark)
+  const outputs = (await runShell(script, cli.workdir, { URL: url, TOKEN: token })).out.split(mark)
   for (const [index, { text, promised }] of steps.entries()) {
     const printed = outputs[index]?.trim() ?? ''
     if (promised?.language === 'json')
@@ -33,26 +33,3 @@ it.skipIf(!hasCurl)('the commands of docs/http-guide.md do what it says, in its 
     else if (promised?.language === '') expect(printed, text).toMatch(fillGaps(promised.text.trim()))
   }
 })
-
-async function runShell(script: string, cwd: string, environment: Readonly<Record<string, string>>): Promise<string> {
-  const shell = spawn('bash', ['-c', script], { cwd, env: { ...process.env, ...environment } })
-  let [out, err] = ['', '']
-  shell.stdout.on('data', (chunk) => {
-    out += chunk
-  })
-  shell.stderr.on('data', (chunk) => {
-    err += chunk
-  })
-  const code = await new Promise((resolve) => shell.on('close', resolve))
-  expect([code, err, out.slice(-2000)]).toEqual([0, expect.any(String), expect.any(String)])
-  return out
-}
-
-function canRun(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'])
-    return true
-  } catch {
-    return false
-  }
-}

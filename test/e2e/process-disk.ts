@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { writeSync } from 'node:fs'
+import { canRun } from './run-shell.ts'
 
 /** Makes the disk full for one process: with `prlimit` the system refuses its writes to files until the limit is lifted. */
 export const processDisk = {
@@ -13,12 +14,3 @@ if (!processDisk.canBeFilled) writeSync(2, '\nNOT RUN: what a full disk does: it
 
 const limit = (pid: number | undefined, bytes: string) =>
   void execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`])
-
-function canRun(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'])
-    return true
-  } catch {
-    return false
-  }
-}

@@ -13,31 +13,24 @@ import {
 } from '@holdfast/core'
 import {
   ExportOptions,
-  type FolderLister,
   fault,
   HoldfastError,
-  type HookLister,
   type ImportFile,
   type Meta,
-  type ModelSettings,
-  type OfferTrust,
   orThrow,
-  type PermissionRules,
   parseImportFiles,
   parseOptions,
   type Result,
-  type SpendingCaps,
   type StartOptions,
   type Stats,
   type StatsOptions,
-  type ToolLister,
 } from '@holdfast/protocol'
-import { type Admin, createAdmin } from './admin/jobs/admin.ts'
+import { type Admin, createAdmin, toResult } from './admin/jobs/admin.ts'
 import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import { checkReady } from './nodes/check-ready.ts'
-import type { openPaths } from './open-paths.ts'
 import type { ServerTenants } from './server/define/server-deps.ts'
+import type { ServerParts } from './server/define/server-parts.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import type { RateLimit } from './system/config/config.ts'
@@ -84,56 +77,31 @@ type HoldfastParts = {
   readonly environment: Environment
   /** Lets a thread write to the store; null if it cannot. */
   readonly openWriterPort: OpenWriterPort | null
-  readonly permissions: PermissionRules
-  readonly trust: OfferTrust
-  readonly hooks: HookLister
-  readonly tools: ToolLister
-  readonly folders: FolderLister
+  /** What clients use, in this process and of a server. */
+  readonly parts: Omit<ServerParts, 'transfer' | 'stats'>
   readonly tokens: LiveTokens
-  readonly spending: SpendingCaps
   /** How many requests each caller of a server may send, as configured. */
   readonly rateLimit: RateLimit | undefined
   readonly drain: (signal: AbortSignal) => Promise<void>
-  readonly paths: ReturnType<typeof openPaths>
-  readonly modelSettings: ModelSettings
 }
 
 /** A runtime with what a server in the same process needs of it. `ready` checks whether it can run sessions. */
 export type ServedHoldfast = Holdfast & {
   readonly liveTokens: LiveTokens
-  readonly spendingCaps: SpendingCaps
-  readonly permissionRules: PermissionRules
-  readonly folders: FolderLister
+  /** All parts behind the routes, except for exports and imports. */
+  readonly serverParts: Omit<ServerParts, 'transfer'>
   readonly rateLimit: RateLimit | undefined
   ready(): Promise<Result<null>>
   /** The sessions and files of tenants; null if the store does not keep them apart. */
   readonly tenants: ServerTenants | null
   /** Hands all sessions over to other nodes of a cluster: turns may end first, until `signal` aborts. */
   drain(signal: AbortSignal): Promise<void>
-  readonly paths: ReturnType<typeof openPaths>
-  readonly modelSettings: ModelSettings
 }
 
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  {
-    location,
-    home,
-    environment,
-    openWriterPort,
-    permissions,
-    trust,
-    hooks,
-    tools,
-    folders,
-    tokens,
-    spending,
-    rateLimit,
-    drain,
-    paths,
-    modelSettings,
-  }: HoldfastParts,
+  { location, home, environment, openWriterPort, parts, tokens, rateLimit, drain }: HoldfastParts,
   close: () => Promise<void>,
 ): ServedHoldfast {
   const sessions = createLocalSessions(registry)
@@ -143,7 +111,8 @@ export function createHoldfast(
   const common = createHoldfastMethods(sessions, {
     now: registry.deps.clock.now,
     export: exportPieces,
-    ...{ permissions, trust, hooks, tools, folders, tokens, spending },
+    tokens,
+    ...parts,
   })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session
@@ -157,18 +126,9 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
-    ...{
-      liveTokens: tokens,
-      spendingCaps: spending,
-      permissionRules: permissions,
-      folders,
-      rateLimit,
-      drain,
-      tenants: tenantsOf(registry),
-    },
+    ...{ liveTokens: tokens, rateLimit, drain, tenants: tenantsOf(registry) },
+    serverParts: { ...parts, stats: (options) => toResult(() => admin.stats(options)) },
     ready: () => checkReady(registry),
-    paths,
-    modelSettings,
     ...stored,
     ...admin,
     export: exportPieces,

@@ -8,7 +8,7 @@ import {
   ok,
   type Permission,
   type PermissionRules,
-  parseTrustFolder,
+  parseAbsoluteFolder,
   type Result,
   type ToolList,
   type ToolLister,
@@ -50,7 +50,7 @@ export const createToolLister = (
       const { state, row } = loaded.value
       return listToolsIn(deps, row.entry.meta.workspace, state)
     }
-    const folder = parseTrustFolder(of.workdir)
+    const folder = parseAbsoluteFolder(of.workdir)
     const workdir = folder.ok ? await deps.resolveWorkdir(folder.value) : folder
     return workdir.ok ? listToolsIn(deps, workdir.value) : workdir
   },

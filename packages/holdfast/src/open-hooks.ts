@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { fault, type HookLister, ok, parseTrustFolder, type Result, refuse } from '@holdfast/protocol'
+import { fault, type HookLister, ok, type Result, refuse } from '@holdfast/protocol'
 import { declaredHooks, findBadMatcher } from './hooks/hook-config.ts'
 import { createHooks, type RuntimeHooks } from './hooks/hooks.ts'
 import { type OwnHooks, readOwnHooks } from './hooks/own-hooks.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import { type Configured, configPath, layerConfig, readConfig } from './system/config/read-config.ts'
-import { resolveWorkdir } from './system/files/resolve-path.ts'
+import { resolveGivenFolder } from './system/files/resolve-path.ts'
 import type { Environment, Home } from './system/home.ts'
 import { createProcessRecords } from './tools/program/process-records.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
@@ -44,8 +44,7 @@ export function openHooks({ environment, home, keyNames, configured, own }: Open
 /** Returns the list of hooks for clients. A folder is absolute: it must not depend on where a program was started. */
 export const listHooks = (hooks: Pick<RuntimeHooks, 'list'>): HookLister => ({
   async list(given) {
-    const folder = parseTrustFolder(given)
-    const workdir = folder.ok ? await resolveWorkdir(folder.value) : folder
+    const workdir = await resolveGivenFolder(given)
     return workdir.ok ? ok(await hooks.list(workdir.value)) : workdir
   },
 })

@@ -3,23 +3,22 @@ import type { Permissions } from '@holdfast/core/ports'
 import {
   done,
   escapeLine,
-  type FoundPaths,
   fault,
   noWorkdir,
   ok,
   type Permission,
-  parseTrustFolder,
   type Result,
   refuse,
   type SessionHandle,
 } from '@holdfast/protocol'
-import { resolveWorkdir } from './system/files/resolve-path.ts'
-import type { CompleteOptions, CompletePaths } from './tools/search/complete-paths.ts'
+import type { FileAccess, PathCompleter } from './server/define/server-parts.ts'
+import { resolveGivenFolder } from './system/files/resolve-path.ts'
+import type { CompletePaths } from './tools/search/complete-paths.ts'
 
 type Handle = Pick<SessionHandle, 'id' | 'state'>
 type Ruled = { readonly workdir: string; readonly permissions: readonly Permission[] }
 
-/** Completes paths for the clients of a server, and says which files rules keep from them. */
+/** Completes paths for the clients of a server, and checks which files they may read. */
 export function openPaths(registry: SessionRegistry, complete: CompletePaths, permissions: Pick<Permissions, 'judge'>) {
   /** Returns the workdir of a session and its own rules. Refused: workdir_needed. */
   async function rulesOf(handle: Handle): Promise<Result<Ruled>> {
@@ -33,24 +32,24 @@ export function openPaths(registry: SessionRegistry, complete: CompletePaths, pe
     return ok({ workdir, permissions: started?.settings.permissions ?? [] })
   }
 
-  return {
+  const paths: PathCompleter = {
     folders: complete.folders,
 
     /** Completes a path in the workdir of a session, under its own rules too. Refused: workdir_needed, bad_workdir. */
-    async inSession(handle: Handle, typed: CompleteOptions): Promise<Result<FoundPaths>> {
+    async inSession(handle, typed) {
       const ruled = await rulesOf(handle)
       return ruled.ok ? complete.inWorkdir(ruled.value, typed) : ruled
     },
 
     /** Completes a path in a folder, as in a new session without rules of its own. Refused: bad_workdir. */
-    async inFolder(given: string, typed: CompleteOptions): Promise<Result<FoundPaths>> {
-      const folder = parseTrustFolder(given)
-      const workdir = folder.ok ? await resolveWorkdir(folder.value) : folder
+    async inFolder(given, typed) {
+      const workdir = await resolveGivenFolder(given)
       return workdir.ok ? complete.inWorkdir({ workdir: workdir.value, permissions: [] }, typed) : workdir
     },
+  }
 
-    /** Refuses a file that `read_file` may not read by a rule. Refused: not_driver, workdir_needed. */
-    async refuseDenied(handle: Handle, path: string): Promise<Result<undefined>> {
+  const fileAccess: FileAccess = {
+    async check(handle, path) {
       const ruled = await rulesOf(handle)
       if (!ruled.ok) return ruled
       const { workdir, permissions: own } = ruled.value
@@ -62,4 +61,6 @@ export function openPaths(registry: SessionRegistry, complete: CompletePaths, pe
       )
     },
   }
+
+  return { paths, fileAccess }
 }

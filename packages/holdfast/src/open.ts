@@ -18,12 +18,12 @@ import { createMemory } from './context/memory/memory.ts'
 import { createMemoryTrust } from './context/memory/memory-trust.ts'
 import { createRequestThread } from './context/requests/request-thread.ts'
 import { createSummaryFiles } from './context/summary-files.ts'
+import { createFolderLister } from './folder-lists.ts'
 import { createAgents } from './guidance/agents/agents.ts'
 import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast, type ServedHoldfast } from './holdfast.ts'
 import type { OwnHooks } from './hooks/own-hooks.ts'
-import { createFolderLister } from './list-folder.ts'
 import { createToolLister } from './list-tools.ts'
 import { createBearerCheck } from './nodes/check-bearer.ts'
 import { type NodeOptions, openClusterNode } from './nodes/cluster/cluster-node.ts'
@@ -196,7 +196,6 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
   const { permissions, hooks } = prepared
-  const paths = openPaths(registry, prepared.completePaths, permissions)
   const trust = openOfferTrust(home)
   const spending = createSpendingCaps({
     ...{ rows: registry.deps.store, given: caps, now: wallClock.now, resolveWorkdir },
@@ -211,17 +210,16 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     home,
     environment,
     openWriterPort,
-    permissions,
-    trust,
-    hooks: listHooks(hooks),
-    tools,
-    folders: createFolderLister({ ...prepared, servers: prepared.mcpServers }),
+    parts: {
+      ...{ permissions, trust, tools, spending },
+      hooks: listHooks(hooks),
+      folders: createFolderLister({ ...prepared, servers: prepared.mcpServers }),
+      ...openPaths(registry, prepared.completePaths, permissions),
+      modelSettings: openModelSettings({ environment, home, models, configured }),
+    },
     tokens,
-    spending,
     rateLimit: configured.rateLimit,
     drain: ownNode.drain,
-    paths,
-    modelSettings: openModelSettings({ environment, home, models, configured }),
   }
 }
 

@@ -35,8 +35,8 @@ async function openNode(store: string) {
     await openServer({
       ...{ host: '127.0.0.1', port: 0, version: '1', now: Date.now, pageDir: null, onProblem: () => undefined },
       ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast), tokens: [] },
-      ...{ storedTokens: holdfast.liveTokens, tenants: holdfast.tenants, spending: holdfast.spendingCaps },
-      ...{ paths: holdfast.paths, rateLimit: null },
+      ...{ storedTokens: holdfast.liveTokens, tenants: holdfast.tenants },
+      ...{ ...holdfast.serverParts, rateLimit: null },
       tools: { list: async () => ({ ok: true, value: [] }) as never }, // only who may call it matters
     }),
   )

@@ -5,7 +5,7 @@ export {
   OfferGrant,
   OfferKind,
   type OfferTrust,
-  parseTrustFolder,
+  parseAbsoluteFolder,
   TrustedWorkspace,
   TrustedWorkspaceList,
   TrustRevoked,

@@ -3,7 +3,7 @@ import {
   type FolderLister,
   FolderServers,
   FolderSkills,
-  parseTrustFolder,
+  parseAbsoluteFolder,
   type Result,
   SlashCommandList,
 } from '@holdfast/protocol'
@@ -12,7 +12,7 @@ import { type Http, parseAnswer, queryOf } from '../http/http.ts'
 /** Lists what sessions of a folder of the server can use. */
 export function createRemoteFolderLists(wire: Http): FolderLister {
   const read = async (route: string, given: string): Promise<Result<unknown>> => {
-    const workdir = parseTrustFolder(given)
+    const workdir = parseAbsoluteFolder(given)
     return workdir.ok ? wire.json(`${route}${queryOf({ workdir: workdir.value })}`) : workdir
   }
   return {

@@ -3,8 +3,8 @@ import {
   type HookLister,
   OfferGrant,
   type OfferTrust,
+  parseAbsoluteFolder,
   parseOptions,
-  parseTrustFolder,
   TrustedWorkspaceList,
   TrustRevoked,
   WorkspaceOffers,
@@ -14,7 +14,7 @@ import { type Http, parseAnswer, queryOf } from '../http/http.ts'
 /** The trust of the user who runs the server. */
 export const createRemoteOfferTrust = (wire: Http): OfferTrust => ({
   async offers(given) {
-    const workdir = parseTrustFolder(given)
+    const workdir = parseAbsoluteFolder(given)
     if (!workdir.ok) return workdir
     const answer = await wire.json(`/v1/trust${queryOf({ workdir: workdir.value })}`)
     return parseAnswer(answer, 'what a workspace offers', WorkspaceOffers)
@@ -25,7 +25,7 @@ export const createRemoteOfferTrust = (wire: Http): OfferTrust => ({
     return parseAnswer(await wire.json('/v1/trust', { body: grant.value }), 'what is trusted', WorkspaceOffers)
   },
   async revoke(given) {
-    const workdir = parseTrustFolder(given)
+    const workdir = parseAbsoluteFolder(given)
     if (!workdir.ok) return workdir
     const answer = await wire.json(`/v1/trust${queryOf({ workdir: workdir.value })}`, { method: 'DELETE' })
     return parseAnswer(answer, 'the end of trust', TrustRevoked)
@@ -39,7 +39,7 @@ export const createRemoteOfferTrust = (wire: Http): OfferTrust => ({
 /** The hooks of the user who runs the server. */
 export const createRemoteHooks = (wire: Http): HookLister => ({
   async list(given) {
-    const workdir = parseTrustFolder(given)
+    const workdir = parseAbsoluteFolder(given)
     if (!workdir.ok) return workdir
     const answer = await wire.json(`/v1/hooks${queryOf({ workdir: workdir.value })}`)
     return parseAnswer(answer, 'a list of hooks', HookList.shape.hooks, 'hooks')

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectHoldfast, type HoldfastMethods, type RemoteHoldfast } from '@holdfast/client'
 import { orThrow } from '@holdfast/protocol'
-import { toResult } from '../admin/jobs/admin.ts'
 import type { Holdfast, ServedHoldfast } from '../holdfast.ts'
 import { open } from '../open.ts'
 import { openOfferTrust } from '../open-offer-trust.ts'
@@ -70,13 +69,10 @@ async function connectTo(near: ServedHoldfast, home: string, opened: AsyncDispos
       ...{ host: '127.0.0.1', port: 0, pageDir: null, version: '0', now: Date.now },
       tokens: [{ hash: hashToken(token), role: 'admin' as const }],
       ...{ sessions: near.handles, transfer: createTransfer(near), onProblem: () => undefined },
-      stats: (options) => toResult(() => near.stats(options)),
+      ...near.serverParts,
       permissions: openPermissionRules(findHome({ HOLDFAST_HOME: home })),
       trust: openOfferTrust(findHome({ HOLDFAST_HOME: home })),
-      hooks: { list: (workdir) => toResult(() => near.hooks(workdir)) },
-      folders: near.folders,
       storedTokens: near.liveTokens,
-      spending: near.spendingCaps,
     }),
   )
   opened.defer(() => server.close())

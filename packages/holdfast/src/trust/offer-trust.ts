@@ -4,8 +4,8 @@ import {
   OfferGrant,
   type OfferTrust,
   ok,
+  parseAbsoluteFolder,
   parseOptions,
-  parseTrustFolder,
   type Result,
   refuse,
 } from '@holdfast/protocol'
@@ -30,7 +30,7 @@ type OfferTrustDeps = {
 /** Compares what workspaces offer with what people trust. */
 export function createOfferTrust({ trusted, sources, userDir, resolveWorkdir }: OfferTrustDeps): OfferTrust {
   const placeOf = async (given: string): Promise<Result<OfferPlace>> => {
-    const folder = parseTrustFolder(given)
+    const folder = parseAbsoluteFolder(given)
     const workdir = folder.ok ? await resolveWorkdir(folder.value) : folder
     return workdir.ok
       ? ok({ workdir: workdir.value, workspace: await findWorkspaceRoot(workdir.value, userDir) })

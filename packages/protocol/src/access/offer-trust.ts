@@ -68,11 +68,11 @@ export type TrustRevoked = z.infer<typeof TrustRevoked>
 
 const absolute = /^(\/|[A-Za-z]:[\\/])/
 
-/** Parses the folder of a workspace. It is absolute: trust must not depend on where a program was started. Refused: bad_workdir. */
-export function parseTrustFolder(given: unknown): Result<string> {
+/** Parses the path of a folder. It is absolute: what it means must not depend on where a program was started. Refused: bad_workdir. */
+export function parseAbsoluteFolder(given: unknown): Result<string> {
   const folder = FolderPath.safeParse(given)
   if (folder.success && absolute.test(folder.data)) return ok(folder.data)
-  return refuse(fault('bad_workdir', 'Give the absolute path of a folder of the workspace.'))
+  return refuse(fault('bad_workdir', 'Give the absolute path of a folder.'))
 }
 
 /** Lists what workspaces offer, and trusts it. */

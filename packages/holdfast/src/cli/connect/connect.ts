@@ -71,10 +71,10 @@ export async function reachSessions(
   const { store, environment } = context
   const opened = await open({ store, environment, ...options, ...runtimeObservers(context) })
   if (!opened.ok) return opened
-  const { handles: sessions, stopSession: unload, close, listSessions, paths } = opened.value
+  const { handles: sessions, stopSession: unload, close, listSessions, serverParts } = opened.value
   const isHere = (id: string) => listSessions().some(({ session }) => session.id === id)
   const completePath: ReachedSessions['completePath'] = (handle, text) =>
-    paths.inSession(handle, { text, limit: completionsMax, signal: AbortSignal.timeout(completionMsMax) })
+    serverParts.paths.inSession(handle, { text, limit: completionsMax, signal: AbortSignal.timeout(completionMsMax) })
   return ok({ sessions, isRemote: false, isHere, completePath, unload, close })
 }
 
@@ -249,6 +249,6 @@ export async function withSpending(
   const { open } = await import('../../open.ts')
   const { store, environment } = context
   const opened = orThrow(await open({ store, environment, ...runtimeObservers(context) }))
-  await work(opened.spendingCaps).finally(opened.close)
+  await work(opened.serverParts.spending).finally(opened.close)
   return undefined
 }

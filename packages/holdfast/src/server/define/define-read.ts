@@ -11,7 +11,7 @@ type NameIn<Route> = Route extends `GET /v1/sessions/:id${infer Name}` ? Name : 
 /** The end of the path of a route that reads something of one session. */
 type ReadName = NameIn<RouteName>
 
-type ReadParts = Pick<ServerParts, 'paths'>
+type ReadParts = Pick<ServerParts, 'paths' | 'fileAccess'>
 
 /** Defines a route that reads something of one session. */
 export function defineRead<Query = unknown>(
@@ -28,13 +28,13 @@ export function defineRead<Query = unknown>(
     ...(query && { query }),
     answers: answersJson(schema),
     refuses,
-    async handle(call, { sessions, outbox, paths }) {
+    async handle(call, { sessions, outbox, paths, fileAccess }) {
       const handle = await sessions.open(call.session)
       if (!handle.ok) return handle
       const place = await outbox.enter('page')
       if (!place.ok) return place
       try {
-        const answer = await read(handle.value, call, { paths })
+        const answer = await read(handle.value, call, { paths, fileAccess })
         await nextTurn() // reading and encoding a large page are two steps
         return answer
       } finally {

@@ -1,6 +1,4 @@
-import type { LocalSession } from '@holdfast/core'
 import {
-  done,
   type ExportOptions,
   type FolderLister,
   type FoundPaths,
@@ -13,6 +11,7 @@ import {
   type PermissionRules,
   type Result,
   refuse,
+  type SessionHandle,
   type SpendingCaps,
   type Stats,
   type StatsOptions,
@@ -34,6 +33,7 @@ export type ServerParts = {
   /** What sessions of a folder can use. */
   readonly folders: FolderLister
   readonly paths: PathCompleter
+  readonly fileAccess: FileAccess
   /** Keys of providers and the default model. */
   readonly modelSettings: ModelSettings
 }
@@ -55,18 +55,23 @@ export interface Transfer {
   importFile(path: string, options: ImportChoice): Promise<Result<ImportAnswer['files']>>
 }
 
+type AskedSession = Pick<SessionHandle, 'id' | 'state'>
 type Typed = { readonly text: string; readonly limit: number }
 
 /** Completes paths that people type. */
 export type PathCompleter = {
   /** Returns files and folders of the workdir of a session. Refused: workdir_needed. */
-  inSession(handle: LocalSession, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
+  inSession(handle: AskedSession, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
   /** Returns files and folders of a folder in which a session could be started. Refused: bad_workdir. */
   inFolder(workdir: string, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
   /** Returns folders below an absolute path; for an empty text the folder of the server. Refused: bad_workdir. */
   folders(typed: Typed): Promise<Result<FoundPaths>>
-  /** Refuses a file of the workdir that a rule keeps from `read_file`. Refused: not_driver, workdir_needed. */
-  refuseDenied(handle: LocalSession, path: string): Promise<Result<undefined>>
+}
+
+/** Decides which files of the workdir of a session clients without an admin token may read. */
+export type FileAccess = {
+  /** Checks that no rule keeps a file from `read_file`. Refused: not_driver, workdir_needed. */
+  check(handle: AskedSession, path: string): Promise<Result<undefined>>
 }
 
 const lacks = (what: string) => async (): Promise<Result<never>> => refuse(fault('not_found', `This server ${what}.`))
@@ -93,6 +98,7 @@ export const absentParts: ServerParts = {
   hooks: { list: lacks('lists no hooks') },
   tools: { list: lacks('lists no tools') },
   folders: { skills: noLists, agents: noLists, servers: noLists, commands: noLists },
-  paths: { inSession: noPaths, inFolder: noPaths, folders: noPaths, refuseDenied: async () => done },
+  paths: { inSession: noPaths, inFolder: noPaths, folders: noPaths },
+  fileAccess: { check: lacks('has no rules for files, and shows them only with an admin token') },
   modelSettings: { saveKey: noSettings, removeKey: noSettings, setDefault: noSettings },
 }

@@ -17,9 +17,7 @@ it('paths are completed for drivers: in the workdir of a session under its rules
   for (const name of ['notes.md', 'private/notes.md']) await writeFile(join(workdir, name), '')
   const holdfast = orThrow(await open({ environment: { HOLDFAST_HOME: join(folder, 'home') } }))
   opened.defer(() => holdfast.close())
-  const test = opened.use(
-    await openTestServer({ sessions: holdfast.handles, paths: holdfast.paths, folders: holdfast.folders }),
-  )
+  const test = opened.use(await openTestServer({ sessions: holdfast.handles, ...holdfast.serverParts }))
   const permissions = [{ tool: 'find', pattern: 'private/**', verdict: 'deny' as const }]
   const { id } = await holdfast.startSession({ workdir, model: 'demo/agent', permissions })
 
@@ -83,8 +81,8 @@ it('a file that a rule keeps from read_file is shown to an admin only, by any na
   await symlink('.env', join(workdir, 'link'))
   const holdfast = orThrow(await open({ environment: { HOLDFAST_HOME: join(folder, 'home') } }))
   opened.defer(() => holdfast.close())
-  const { handles: sessions, paths } = holdfast
-  const test = opened.use(await openTestServer({ sessions, paths }))
+  const { handles: sessions, serverParts } = holdfast
+  const test = opened.use(await openTestServer({ sessions, ...serverParts }))
   orThrow(
     await openPermissionRules(findHome({ HOLDFAST_HOME: join(folder, 'home') })).add({
       tool: '*',
@@ -105,4 +103,10 @@ it('a file that a rule keeps from read_file is shown to an admin only, by any na
   for (const path of ['.env', './.env', 'link', join(workdir, '.env'), 'key.pem'])
     expect([path, await statusOf(path, driver), await statusOf(path, admin)]).toEqual([path, 403, 200])
   for (const path of ['notes.md', 'draft']) expect([path, await statusOf(path, driver)]).toEqual([path, 200])
+
+  const without = opened.use(await openTestServer({ sessions }))
+  const asked = (token: string) =>
+    without.call(`/v1/sessions/${id}/file?path=notes.md`, { headers: { authorization: `Bearer ${token}` } })
+  expect((await asked(without.tokens.admin)).status).toBe(200)
+  expect(await codeOf(await asked(without.tokens.driver))).toBe('not_found') // it cannot know what rules deny
 })

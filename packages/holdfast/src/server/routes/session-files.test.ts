@@ -1,4 +1,4 @@
-import { CallId, Instant, limits, ok, orThrow, Seq } from '@holdfast/protocol'
+import { CallId, done, Instant, limits, ok, orThrow, Seq } from '@holdfast/protocol'
 import { beforeAll, expect, it } from 'vitest'
 import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf } from '../testing/test-server.ts'
@@ -6,7 +6,7 @@ import { readTouched } from './session-files.ts'
 
 let test: Awaited<ReturnType<typeof openRuntimeServer>>
 beforeAll(async () => {
-  test = await openRuntimeServer()
+  test = await openRuntimeServer({ fileAccess: { check: async () => done } })
   return () => test[Symbol.asyncDispose]()
 })
 

@@ -105,13 +105,13 @@ const getFile = defineRead(
   '/file',
   'Get lines of a text file of the working directory, counted from 0',
   FileLines,
-  async (handle, { input, caller }, { paths }) => {
+  async (handle, { input, caller }, { fileAccess }) => {
     if (caller?.role === 'admin') return handle.readFile(input.query)
-    const denied = await paths.refuseDenied(handle, input.query.path)
+    const denied = await fileAccess.check(handle, input.query.path)
     if (!denied.ok) return denied
     const read = await handle.readFile(input.query)
     // Where the links led when it was opened: they may have changed since.
-    const deniedNow = read.ok ? await paths.refuseDenied(handle, read.value.path) : read
+    const deniedNow = read.ok ? await fileAccess.check(handle, read.value.path) : read
     return deniedNow.ok ? read : deniedNow
   },
   z.strictObject({

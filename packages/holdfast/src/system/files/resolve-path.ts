@@ -1,7 +1,7 @@
 import { realpathSync, type Stats, statSync } from 'node:fs'
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, type Fault, fault, ok, parseAbsoluteFolder, type Result, refuse } from '@holdfast/protocol'
 import { systemErrorCode, systemErrorWords } from '../system-error.ts'
 
 /** Returns the real path of a directory, with links resolved. It identifies the session's workspace. */
@@ -15,7 +15,13 @@ export async function resolveWorkdir(path: string): Promise<Result<string>> {
   }
 }
 
-/** Does the same without waiting, for a thread that has nothing else to do. */
+/** Does the same for a folder that a client gave, which must be absolute. Refused: bad_workdir. */
+export async function resolveGivenFolder(given: unknown): Promise<Result<string>> {
+  const folder = parseAbsoluteFolder(given)
+  return folder.ok ? resolveWorkdir(folder.value) : folder
+}
+
+/** Does the same as `resolveWorkdir` without waiting, for a thread that has nothing else to do. */
 export function resolveWorkdirSync(path: string): Result<string> {
   const asked = resolve(path)
   try {

@@ -5,7 +5,6 @@ import type { Removal } from '@holdfast/protocol'
 import { ageForm, dayMs } from '@holdfast/protocol/age'
 import { errorMessage, type Fault, fault } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
-import { toResult } from '../../../admin/jobs/admin.ts'
 import { isLoopback } from '../../../server/auth/server-address.ts'
 import { openReadOnlyStore } from '../../../store/open/open-read-only.ts'
 import { describeSavedCopies, findSavedCopies } from '../../../store/open/saved-copies.ts'
@@ -55,7 +54,6 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
 
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
-  const { openOfferTrust } = await import('../../../open-offer-trust.ts')
   const { createTransfer } = await import('../../../server-transfer.ts')
   const location = orThrow(parseStoreUrl(context.store, home))
   const store = location.url
@@ -84,18 +82,10 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
     savedCopies: copies.length,
     ready: holdfast.ready,
-    paths: holdfast.paths,
-    modelSettings: holdfast.modelSettings,
-    stats: (options) => toResult(() => holdfast.stats(options)),
-    permissions: holdfast.permissionRules,
-    trust: openOfferTrust(home),
-    hooks: { list: (workdir) => toResult(() => holdfast.hooks(workdir)) },
-    folders: holdfast.folders,
-    tools: { list: (of) => toResult(() => holdfast.tools(of)) },
+    ...holdfast.serverParts,
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     storedTokens: holdfast.liveTokens,
     tenants: holdfast.tenants,
-    spending: holdfast.spendingCaps,
     rateLimit: holdfast.rateLimit,
     publicOrigins,
     trustedProxies: flags['trusted-proxy'],

@@ -1,13 +1,6 @@
 import type { Agents, SlashCommands } from '@holdfast/core/ports'
-import {
-  type FolderLister,
-  type FolderServers,
-  type FoundSkill,
-  ok,
-  parseTrustFolder,
-  type Result,
-} from '@holdfast/protocol'
-import { resolveWorkdir } from './system/files/resolve-path.ts'
+import { type FolderLister, type FolderServers, type FoundSkill, ok, type Result } from '@holdfast/protocol'
+import { resolveGivenFolder } from './system/files/resolve-path.ts'
 
 type FolderDeps = {
   readonly skills: { list(workdir: string): Promise<{ readonly skills: readonly FoundSkill[] }> }
@@ -21,8 +14,7 @@ export function createFolderLister({ skills, agents, servers, commands }: Folder
   const within =
     <Value>(list: (workdir: string) => Promise<Value>) =>
     async (given: string): Promise<Result<Value>> => {
-      const folder = parseTrustFolder(given)
-      const workdir = folder.ok ? await resolveWorkdir(folder.value) : folder
+      const workdir = await resolveGivenFolder(given)
       return workdir.ok ? ok(await list(workdir.value)) : workdir
     }
   return {

@@ -21,7 +21,7 @@ const tries: Readonly<Record<KeyAction, KeyTry>> = {
   },
   async followUp(screen) {
     screen.type('run sleep 20\r')
-    await screen.until(/allow shell/)
+    await screen.until(/y once/)
     screen.type('y')
     await screen.until(/● shell|⠋|working/)
     screen.type('count to 4\u001b\r')

@@ -22,7 +22,8 @@ export type CompletionList = {
 
 /** What the keys do: write a prompt, answer an approval, or write why a call is rejected or a value of a form. */
 export type Focus =
-  | { readonly type: 'prompt' }
+  /** `isKept`: a question waits, and the person writes first. The keys stay here until Tab or Esc gives them to it. */
+  | { readonly type: 'prompt'; readonly isKept?: true }
   | { readonly type: 'approval' }
   | { readonly type: 'reason'; readonly asked: OpenQuestion }
   | { readonly type: 'field'; readonly asked: OpenQuestion; readonly values: readonly unknown[] }
@@ -50,9 +51,7 @@ export interface App {
   readonly toPrint: StyledLine[]
   /** Prompts that were typed before the session was open. */
   readonly early: (() => void)[]
-  /** When the person typed last; keys that come too soon after a question appeared do not answer it. */
-  lastKeyAt: number
-  /** The question that is shown, and from when on keys answer it. */
+  /** The question that was drawn last, and from when on keys answer it. */
   shownQuestion: { readonly key: string; readonly answersFrom: number } | null
   /** Whether the connection to the session is lost, and when it was. */
   lostAt: number | null
@@ -96,5 +95,9 @@ export const keyOf = ({ id, child }: OpenQuestion): string => `${child?.id ?? ''
 export const guardMs = 400
 
 /** Returns how long keys do not answer the question yet; 0 if they do. */
-export const guardedMs = ({ shownQuestion }: Pick<App, 'shownQuestion'>, now: number): number =>
-  Math.max(0, (shownQuestion?.answersFrom ?? 0) - now)
+export function guardedMs(app: Pick<App, 'live' | 'shownQuestion'>, now: number): number {
+  const [asked] = questionsOf(app)
+  // Nobody can have seen a question that was not drawn yet.
+  if (!asked || app.shownQuestion?.key !== keyOf(asked)) return guardMs
+  return Math.max(0, app.shownQuestion.answersFrom - now)
+}

@@ -84,7 +84,6 @@ export function startApp({ context, first, hasMouse, onQuit }: AppDeps): Running
     hasMouse,
     toPrint: [],
     early: [],
-    lastKeyAt: 0,
     shownQuestion: null,
     lostAt: null,
     onLost: () => undefined,

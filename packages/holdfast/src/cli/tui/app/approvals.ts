@@ -8,42 +8,49 @@ import { createTextView } from '../views/text-view.ts'
 import { setInput, submit } from './actions.ts'
 import { type App, guardedMs, guardMs, isDriving, keyOf, questionsOf } from './app-state.ts'
 
-/** Gives the keys to a new question, unless the person is typing. Takes them back when the question is gone. */
+/** Gives the keys to the question that is drawn now, unless the person is typing. Takes them back when it is gone. */
 export function focusQuestion(app: App, now: number): void {
   const [asked] = questionsOf(app)
   const key = asked ? keyOf(asked) : null
   if (key !== (app.shownQuestion?.key ?? null)) {
-    // Only what was typed before it appeared was meant for something else.
-    const answersFrom = now - app.lastKeyAt < guardMs ? now + guardMs : now
-    app.shownQuestion = key === null ? null : { key, answersFrom }
-    if (guardedMs(app, now) > 0) setTimeout(app.redraw, guardedMs(app, now) + 1)
+    app.shownQuestion = key === null ? null : { key, answersFrom: now + guardMs }
+    if (key !== null) setTimeout(app.redraw, guardMs + 1)
   }
   const { focus } = app
   const isGone = 'asked' in focus && !questionsOf(app).some((one) => keyOf(one) === keyOf(focus.asked))
   if (isGone) setInput(app, '')
   if (isGone || (focus.type === 'approval' && (!asked || !isDriving(app)))) app.focus = { type: 'prompt' }
-  if (asked && app.focus.type === 'prompt' && app.editor.text === '' && isDriving(app)) app.focus = { type: 'approval' }
+  if (app.focus.type !== 'prompt') return
+  if (!asked || !isDriving(app)) app.focus = { type: 'prompt' }
+  else if (app.editor.text !== '') app.focus = { type: 'prompt', isKept: true }
+  else if (!app.focus.isKept) app.focus = { type: 'approval' }
 }
 
-/** Answers the question that is shown, if the key is an answer to it. */
-export function answerByKey(app: App, key: string, now: number) {
+/** Answers the question that is shown. Returns whether the key means something to it, also if it came too soon to count. */
+export function answerByKey(app: App, key: string, now: number): 'its key' | 'no key of it' {
   const [asked] = questionsOf(app)
-  if (!asked) return
-  if (key === 'v') return void viewPreview(app, asked)
-  if (guardedMs(app, now) > 0) return
+  if (!asked) return 'no key of it'
   const { preview, reason } = asked
-  if (preview.type === 'question') return answerQuestion(app, asked, key)
-  const decision = Object.hasOwn(answerKeys, key) ? answerKeys[key as keyof typeof answerKeys] : null // checked before
-  if (decision === null) return
+  const longer = preview.type === 'question' || reason !== undefined ? [] : ['t', 's', 'a']
+  const keys = ['y', 'n', 'v', ...longer, ...(preview.type === 'question' ? ['esc'] : [])]
+  if (!keys.includes(key)) return 'no key of it'
+  if (key === 'v') void viewPreview(app, asked)
+  else if (guardedMs(app, now) === 0) answer(app, asked, key)
+  return 'its key'
+}
+
+function answer(app: App, asked: OpenQuestion, key: string) {
+  if (asked.preview.type === 'question') return answerQuestion(app, asked, key)
+  const decision = answerKeys[key as keyof typeof answerKeys] // one of them, as was checked before
   if (decision === 'reject') app.focus = { type: 'reason', asked }
-  else if (decision === 'approve' || reason === undefined) respond(app, asked, decision)
+  else respond(app, asked, decision)
   app.redraw()
 }
 
 function answerQuestion(app: App, asked: OpenQuestion, key: string) {
   if (key === 'n') return respond(app, asked, 'reject')
   if (key === 'esc') return respond(app, asked, 'cancel')
-  if (key !== 'y' || asked.preview.type !== 'question') return
+  if (asked.preview.type !== 'question') return
   if (asked.preview.fields.length === 0) return respond(app, asked, 'approve')
   app.focus = { type: 'field', asked, values: [] }
   app.redraw()

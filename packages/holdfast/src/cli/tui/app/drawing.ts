@@ -28,7 +28,7 @@ type DrawingDeps = {
   readonly isColoured: boolean
   /** What is on the screen already. */
   readonly painted: Painted
-  /** Called before each draw. */
+  /** Called before each draw of the main screen. */
   readonly onFrame: () => void
 }
 
@@ -84,7 +84,6 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
       frame = setTimeout(draw, unsettledMs)
       return
     }
-    onFrame()
     const view = views.at(-1)
     if (view) drawFull(view)
     else drawMain()
@@ -107,6 +106,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
       terminal.write(`${mouseOff}${leaveFull}`)
     }
     if (isMisplaced) drawAnew()
+    onFrame()
     const size = terminal.size()
     const now = app.context.now()
     busySince = isBusy(app) ? (busySince ?? now) : null

@@ -76,6 +76,7 @@ export const approvalKeys: readonly (readonly [string, string])[] = [
   ['a', 'always allow it in this folder'],
   ['n', 'no; then write why, or just press Enter'],
   ['v', 'show all of it'],
+  ['Tab', 'write something first; any other letter does so too'],
 ]
 
 /** Keys that edit the input, for the help. */

@@ -37,24 +37,26 @@ export function handleKey(app: App, event: KeyEvent, deps: KeyDeps): void {
   const armed = app.armed
   app.armed = null
   if (event.type === 'paste') {
-    app.focus = app.focus.type === 'approval' ? { type: 'prompt' } : app.focus
+    keepInput(app)
     void paste(app, event.text, event.isCut)
   } else if (event.type === 'text') typeText(app, event.text, now)
   else if (!isCompletionKey(app, event.name)) pressKey(app, event.name, armed, deps)
-  // A key other than text ends what was being typed.
-  app.lastKeyAt = event.type === 'text' ? now : 0
   updateCompletions(app)
   app.redraw()
 }
 
 function typeText(app: App, text: string, now: number) {
-  if (app.focus.type === 'approval') {
-    if (text.length === 1) answerByKey(app, text.toLowerCase(), now)
-    return
-  }
-  if (text === '?' && app.editor.text === '' && app.focus.type === 'prompt') return openHelp(app)
+  const isAtPrompt = app.focus.type === 'prompt' || app.focus.type === 'approval'
+  if (text === '?' && app.editor.text === '' && isAtPrompt) return openHelp(app)
+  if (app.focus.type === 'approval' && answerByKey(app, text.toLowerCase(), now) === 'its key') return
+  keepInput(app)
   app.editor = insert(app.editor, text)
   app.history.reset()
+}
+
+/** Whoever writes with a question open writes on: none of the next letters may answer it. */
+function keepInput(app: App) {
+  if (app.focus.type === 'approval') app.focus = { type: 'prompt', isKept: true }
 }
 
 /** Moves in the list of completions, or chooses one. */
@@ -75,11 +77,9 @@ const isWholeCommand = (text: string): boolean => /^\/\S+$/.test(text)
 function pressKey(app: App, key: string, armed: App['armed'], deps: KeyDeps) {
   const action = actionOf(key)
   if (app.focus.type === 'approval' && key === 'esc') return escapeApproval(app, deps.now())
-  if (app.focus.type === 'approval' && key === 'tab') {
-    app.focus = { type: 'prompt' } // a question can be left open to write something first
-    app.editor = insert(app.editor, ' ')
-    return
-  }
+  if (app.focus.type === 'approval' && key === 'tab') return keepInput(app)
+  if (app.focus.type === 'prompt' && app.focus.isKept && key === 'esc' && app.editor.text === '')
+    return act(app, 'answer', armed, deps)
   if ((app.focus.type === 'reason' || app.focus.type === 'field') && key === 'enter') return submitWritten(app)
   if ((app.focus.type === 'reason' || app.focus.type === 'field') && key === 'esc') return cancelWritten(app)
   if (action) return act(app, action, armed, deps)
@@ -92,9 +92,7 @@ function pressKey(app: App, key: string, armed: App['armed'], deps: KeyDeps) {
 }
 
 function escapeApproval(app: App, now: number) {
-  const [asked] = questionsOf(app)
-  if (asked?.preview.type === 'question') return answerByKey(app, 'esc', now)
-  abort(app)
+  if (answerByKey(app, 'esc', now) === 'no key of it') abort(app)
 }
 
 function act(app: App, action: KeyAction, armed: App['armed'], deps: KeyDeps) {

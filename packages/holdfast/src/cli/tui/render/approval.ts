@@ -69,17 +69,20 @@ export function approvalRows(asked: OpenQuestion, options: CardOptions): readonl
 function keyRows({ preview, reason }: OpenQuestion, options: CardOptions, width: number): readonly StyledLine[] {
   const { keys, isDriving } = options
   if (!isDriving) return wrapLine(line('Another screen drives this session. Ctrl+X takes over.', styles.dim), width)
-  if (keys === 'input') return wrapLine(line('Tab answers it. Your keys go to the input now.', styles.dim), width)
+  if (keys === 'input') return wrapLine(line('Tab answers it, or Esc when the input is empty. Your keys go to the input now.', styles.dim), width)
   if (keys === 'soon') return [line('…', styles.dim)]
   const longer = reason === undefined ? ['t turn', 's session', 'a always'] : []
   const hints =
     preview.type === 'question'
-      ? ['y answer', 'n decline', 'esc no choice', 'v view']
-      : ['y once', ...longer, 'n no', 'v view']
-  const half = Math.ceil(hints.length / 2)
-  return lineWidth(keyHints(hints)) <= width
-    ? [keyHints(hints)]
-    : [keyHints(hints.slice(0, half)), keyHints(hints.slice(half))]
+      ? ['y answer', 'n decline', 'esc no choice', 'v view', 'tab write']
+      : ['y once', ...longer, 'n no', 'v view', 'tab write']
+  const rows: string[][] = []
+  for (const hint of hints) {
+    const row = rows.at(-1)
+    if (row && lineWidth(keyHints([...row, hint])) <= width) row.push(hint)
+    else rows.push([hint])
+  }
+  return rows.map(keyHints)
 }
 
 const keyHints = (hints: readonly string[]): StyledLine =>

@@ -7,6 +7,8 @@ import { namedPaths, readGitFile } from './git-config.ts'
 it.each([
   ['[core]\n\thooksPath = .husky\n', [{ isHooks: true, path: '.husky' }]],
   ['[core] hookspath=hooks', [{ isHooks: true, path: 'hooks' }]],
+  ['[core]\nfsmonitor = sh "a/b"\n', ['sh', 'a/b'].map((path) => ({ isHooks: false, path, isProgram: true }))],
+  ['[core]\nfsmonitor = true\n', []],
   ['[include "a]b"]\n path = "../my file" ; why\n', [{ isHooks: false, path: '../my file' }]],
   ['path = a b \t\r\nPATH = "b # c" \nother = d\nxpath = e\npath\npath =\n', ['a b', 'b # c']],
   ['path = a\\\\b\\"c\npath = "open\npath = last', ['a\\b"c', 'open', 'last']],

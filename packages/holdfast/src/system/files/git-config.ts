@@ -4,8 +4,11 @@ import { open } from 'node:fs/promises'
 /** The part of a string that is read. */
 type Characters = { readonly length: number; charCodeAt(index: number): number }
 
-/** A path in the configuration of a repository: a folder of hooks (`core.hooksPath`), or a file with further settings. */
-export type NamedPath = { readonly isHooks: boolean; readonly path: string }
+/**
+ * A path in the configuration of a repository: a folder of hooks (`core.hooksPath`), a word of the command of
+ * `core.fsmonitor`, or a file with further settings.
+ */
+export type NamedPath = { readonly isHooks: boolean; readonly path: string; readonly isProgram?: true }
 
 /** Configurations that people write are much shorter. */
 const configBytesMax = 256 * 1024
@@ -26,6 +29,9 @@ const code = (character: string): number => character.charCodeAt(0)
 const [feed, tab, returned, blank, quote, hash] = [code('\n'), code('\t'), code('\r'), code(' '), code('"'), code('#')]
 const [equals, semicolon, opening, closing] = [code('='), code(';'), code('['), code(']')]
 const backslash = code('\\')
+
+/** Values of `core.fsmonitor` that name no program. */
+const switches = /^(?:true|false|yes|no|on|off|\d+)$/i
 
 const isBlank = (unit: number): boolean => unit === blank || unit === tab || unit === returned
 
@@ -70,11 +76,14 @@ export function namedPaths(config: Characters): readonly NamedPath[] {
     }
     const key = readUntil((one) => isBlank(one) || one === equals || one === feed).toLowerCase()
     skip(isBlank)
-    if (unit() === equals && (key === 'hookspath' || key === 'path')) {
+    if (unit() === equals && (key === 'hookspath' || key === 'path' || key === 'fsmonitor')) {
       at++
       skip(isBlank)
-      const named = { isHooks: key === 'hookspath', path: readValue() }
-      if (named.path !== '') found.set(`${key} ${named.path}`, named)
+      const value = readValue()
+      const isProgram = key === 'fsmonitor'
+      for (const path of isProgram ? value.split(/[\s'"]+/).filter((word) => !switches.test(word)) : [value])
+        if (path !== '')
+          found.set(`${key} ${path}`, { isHooks: key === 'hookspath', path, ...(isProgram && { isProgram }) })
     }
     skip((one) => one !== feed)
   }

@@ -259,6 +259,41 @@ describe('confinement to the workdir', () => {
     expect(await moveFileTool.prepare(move, { workdir }, notAborted)).toHaveProperty('alwaysAsk')
   })
 
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['of the work tree above the session', { '../.git/config': '[core]\n\thooksPath = work/tools/git\n' }],
+    [
+      'that further settings name, also in turns',
+      {
+        '.git/config': '[include]\n\tpath = ../one.ini\n',
+        'one.ini': '[include]\n\tpath = two.ini\n',
+        'two.ini': '[include]\n\tpath = one.ini\n[core]\n\thooksPath = tools/git\n',
+      },
+    ],
+    ['of config.worktree', { '.git/config.worktree': '[core]\n\thooksPath = tools/git\n' }],
+    [
+      'of a linked work tree',
+      {
+        '.git': 'gitdir: ../main/.git/worktrees/one\n',
+        '../main/.git/worktrees/one/commondir': '../..\n',
+        '../main/.git/config': '[core]\n\thooksPath = tools/git\n',
+      },
+    ],
+    ['of a repository in the workdir', { 'tools/.git/config': '[core]\n\thooksPath = git\n' }],
+    ['that watches files', { '.git/config': '[core]\n\tfsmonitor = sh tools/git/pre-commit --fast\n' }],
+  ])('asks each time about hooks %s', async (_, files) => {
+    const { workdir } = await openWorkdir()
+    for (const [path, content] of Object.entries({ 'tools/git/pre-commit': 'x\n', 'tools/other': 'x\n', ...files })) {
+      await mkdir(dirname(join(workdir, path)), { recursive: true })
+      await writeFile(join(workdir, path), content)
+    }
+    const reasonOf = async (path: string) => {
+      const prepared = await deleteFileTool.prepare({ path }, { workdir }, notAborted)
+      return prepared.type === 'ready' ? prepared.alwaysAsk : prepared
+    }
+    expect(await reasonOf('tools/git/pre-commit')).toContain('is named by .git/config')
+    expect(await reasonOf('tools/other')).toBeUndefined()
+  })
+
   it('asks each time before a file is moved to where it would be run', async () => {
     const { workdir } = await openHostileWorkdir()
     await writeFile(join(workdir, 'own.txt'), 'own')

@@ -91,12 +91,12 @@ async function pathsOf(link: string, workdir: string): Promise<GitPaths> {
 async function findNamed(git: string, config: string, workdir: string): Promise<Pick<GitPaths, 'readOnly' | 'absent'>> {
   const readOnly: string[] = []
   const absent: Placeholder[] = []
-  for (const { isHooks, path: value } of namedPaths(config)) {
-    const path = resolve(isHooks ? dirname(git) : git, value)
+  for (const { isHooks, isProgram, path: value } of namedPaths(config)) {
+    const path = resolve(isHooks || isProgram ? dirname(git) : git, value)
     if (path === workdir || !isInside(workdir, path)) continue
     const [real] = await realPaths(workdir, [path])
     if (real !== undefined) readOnly.push(real)
-    else absent.push({ path, content: isHooks ? null : '' })
+    else if (!isProgram) absent.push({ path, content: isHooks ? null : '' })
   }
   return { readOnly, absent }
 }

@@ -10,7 +10,7 @@ import type { SharedStream } from './shared-stream.ts'
 type Cursor = {
   /** The last record that it has. */
   readonly after: Seq | undefined
-  /** Whether another client drove the session. A watcher must not take control because it comes back first. */
+  /** Whether another client drove the session. A viewer must not take control because it comes back first. */
   readonly watches: boolean
   take(frame: Frame): Frame | null
 }

@@ -42,7 +42,7 @@ describe('following a session', () => {
     expect([words, paths]).toEqual([['8'], ['events?after=7&attachment=tab-1&role=viewer']])
   })
 
-  it('comes back as a watcher if another client drove, also before that one does', async () => {
+  it('comes back as a viewer if another client drove, also before that one does', async () => {
     const presence = (role: 'driver' | 'viewer'): Frame => ({
       ...{ type: 'presence', sessionId },
       clients: [{ client: ClientId.parse('tab-1'), role }],

@@ -47,6 +47,6 @@ it('tell names the rule that approve_always has stored', async () => {
   expect(answered.stderr).toMatch(/^Accepted .*\nStored a rule for this folder: allow shell touch \$\(\(1 \+ 1\)\)\. /m)
 })
 
-it('warns of a rule for a tool that there is not', async () => {
+it('warns of a rule for an unknown tool', async () => {
   expect((await permissions('add', 'deny', 'shel', 'rm *')).stderr).toContain("Did you mean 'shell'?")
 })

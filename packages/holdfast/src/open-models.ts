@@ -69,7 +69,7 @@ export async function openModels(deps: HomeModelsDeps): Promise<Result<HomeModel
   return ok({ models, configured, keyNames: keyNamesOf(services.value), asOf: refreshed.asOf() ?? builtInAsOf })
 }
 
-/** Returns why no program could start with this configuration file: it names a model that there is not. */
+/** Returns why no program could start with this configuration file: it names an unknown model. */
 export async function findModelFault(config: Config, home: Home): Promise<Fault | null> {
   const path = configPath(home.configDir)
   const layered = layerConfig({ file: { path, config }, environment: {}, options: {} })

@@ -22,7 +22,7 @@ export function createSimProcess(clock: VirtualClock, skewMs: number): SimProces
   let status: SimProcess['status'] = 'running'
   let wokeAtMs = 0
   let held: (() => void)[] = []
-  const mourners: (() => void)[] = []
+  const deathListeners: (() => void)[] = []
 
   const run = (call: () => void): void => {
     if (status === 'running') call()
@@ -61,8 +61,8 @@ export function createSimProcess(clock: VirtualClock, skewMs: number): SimProces
     kill() {
       status = 'dead'
       held = []
-      for (const call of mourners) call()
+      for (const call of deathListeners) call()
     },
-    onDeath: (call) => void mourners.push(call),
+    onDeath: (call) => void deathListeners.push(call),
   }
 }

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { opendir, realpath } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { findStats } from '../system/files/look-at.ts'
+import { findStats } from '../system/files/fast-stat.ts'
 import { systemErrorCode } from '../system/system-error.ts'
 
 /** Returns what a folder has, sorted by name; nothing if it is no folder. At most `max` entries are read. */

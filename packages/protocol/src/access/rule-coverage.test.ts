@@ -37,7 +37,7 @@ it('says the same below a list that has such a rule', () => {
   )
 })
 
-it('warns of a tool that there is not, with the nearest name; tools of servers may be unknown', () => {
+it('warns of an unknown tool, with the nearest name; tools of servers may be unknown', () => {
   expect(covers('deny', 'shel', 'rm *')).toBe(
     "Warning: no built-in tool is called shel, so this rule covers nothing unless a program adds that tool. Did you mean 'shell'?",
   )

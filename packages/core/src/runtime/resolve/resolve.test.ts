@@ -57,7 +57,7 @@ it('a late answer to a question gets the reason it was closed: a timeout, or the
   }
 })
 
-it('refuses trust in a tool that there is not, and names the nearest; tools of servers may be unknown', async () => {
+it('refuses trust in an unknown tool, and names the nearest; tools of servers may be unknown', async () => {
   const done = { type: 'ok' as const, output: { text: 'done' } }
   const runtime = await openMemoryRuntime({ tools: [aTool('touch', async () => done)] })
   const trust = (tool: string) => runtime.handle.submit({ type: 'setToolTrust', tool, scope: 'session' })

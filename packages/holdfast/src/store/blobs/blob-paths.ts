@@ -1,7 +1,7 @@
 import { mkdir, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobHash } from '@holdfast/protocol'
-import { findStats } from '../../system/files/look-at.ts'
+import { findStats } from '../../system/files/fast-stat.ts'
 import { ifExists } from '../disk.ts'
 
 export const temporaryPrefix = 'new-'

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLooks } from './look-at.ts'
+import { createFastStat } from './fast-stat.ts'
 
 const [ext4, nfs] = [0xef53, 0x6969]
 
@@ -24,7 +24,7 @@ describe('a look at a path', () => {
     ['a local disk', ext4],
     ['a network drive', nfs],
   ])('finds what is there on %s', async (_, type) => {
-    const { findStats, findLinkStats, learnAbout } = createLooks(async () => type)
+    const { findStats, findLinkStats, learnAbout } = createFastStat(async () => type)
     await symlink('nowhere', join(folder, 'link'))
     await learnAbout(join(folder, 'there.md'))
     expect((await findStats(join(folder, 'there.md')))?.size).toBe(4)
@@ -36,7 +36,7 @@ describe('a look at a path', () => {
   })
 
   it('is answered at once on a local disk, when that is known', async () => {
-    const { findStats, findLinkStats, learnAbout } = createLooks(async () => ext4)
+    const { findStats, findLinkStats, learnAbout } = createFastStat(async () => ext4)
     const path = join(folder, 'there.md')
     expect(await isImmediate(findStats(path))).toBe(false)
     await learnAbout(path)
@@ -45,7 +45,7 @@ describe('a look at a path', () => {
   })
 
   it('never blocks the thread on a network drive', async () => {
-    const { findStats, findLinkStats, learnAbout } = createLooks(async () => nfs)
+    const { findStats, findLinkStats, learnAbout } = createFastStat(async () => nfs)
     const path = join(folder, 'there.md')
     await learnAbout(path)
     expect(await isImmediate(findStats(path))).toBe(false)
@@ -54,14 +54,14 @@ describe('a look at a path', () => {
 
   it('takes a missing folder for a part of the disk above it', async () => {
     const typeOf = async (path: string) => (path === folder ? ext4 : null)
-    const { findStats, learnAbout } = createLooks(typeOf)
+    const { findStats, learnAbout } = createFastStat(typeOf)
     expect(await learnAbout(join(folder, 'missing/deep/file'))).toBe(true)
     expect(await isImmediate(findStats(join(folder, 'missing/deep/file')))).toBe(true)
   })
 
   it('tells drives below a local folder apart', async () => {
     await mkdir(join(folder, 'drive'))
-    const { learnAbout } = createLooks(async (path) => (path === folder ? ext4 : nfs))
+    const { learnAbout } = createFastStat(async (path) => (path === folder ? ext4 : nfs))
     expect(await learnAbout(join(folder, 'file'))).toBe(true)
     expect(await learnAbout(join(folder, 'drive/file'))).toBe(false)
   })

@@ -20,12 +20,12 @@ const readType = (folder: string): Promise<number | null> =>
   new Promise((resolve) => statfs(folder, (error, found) => resolve(error === null ? found.type >>> 0 : null)))
 
 /**
- * Creates functions that look whether there is something at a path. Each step of a turn asks for some thirty files, most of
+ * Creates functions that stat a path fast, to find out whether something is there. Each step of a turn asks for some thirty files, most of
  * them missing. On a local disk the answer takes two microseconds, and the way to another thread and back twenty
  * times as much, so there it is asked for at once. A network drive may not answer for seconds: its answer is waited for.
  * What was learned of a folder is kept, so a drive that is mounted over it later is asked at once too.
  */
-export function createLooks(typeOf: (folder: string) => Promise<number | null> = readType) {
+export function createFastStat(typeOf: (folder: string) => Promise<number | null> = readType) {
   const known = new Map<string, boolean>()
 
   /** Finds out whether a folder is on a local disk; one that is missing would be where the folder above it is. */
@@ -70,4 +70,4 @@ function orNull(look: () => Stats | undefined): Stats | null {
   }
 }
 
-export const { findStats, findLinkStats } = createLooks()
+export const { findStats, findLinkStats } = createFastStat()

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { findLinkStats } from './look-at.ts'
+import { findLinkStats } from './fast-stat.ts'
 import { isInside } from './resolve-path.ts'
 
 /**

@@ -58,7 +58,7 @@ async function offerOf({ handle, live, asks }: Jump, message: number, onSwitch: 
     if (hold !== null) return void showToast({ text: hold, isBad: true })
     const refused = await asks.switchBranch(branch)
     if (refused) return void showToast({ text: escapeLine(refused.message), isBad: true })
-    await standsOn(live, branch)
+    await waitForBranch(live, branch)
     await showMessage(live, message)
   }
   const text = `This message is on the branch ${escapeLine(branch)}.`
@@ -66,7 +66,7 @@ async function offerOf({ handle, live, asks }: Jump, message: number, onSwitch: 
 }
 
 /** Waits until the view shows a branch. The answer to the command may come before its records. */
-const standsOn = (live: LiveView, branch: BranchName): Promise<void> =>
+const waitForBranch = (live: LiveView, branch: BranchName): Promise<void> =>
   new Promise((resolve) => {
     const look = () => {
       if (live.view?.branch !== branch) return

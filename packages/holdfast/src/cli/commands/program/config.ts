@@ -125,7 +125,7 @@ const edit: Work = async (_, { environment, input, out, err, pid, home }, path) 
   return failWith(fault('bad_config', `${why} ${kept}`, { path: isUntouched ? path : draft }))
 }
 
-/** Refuses a model that there is not: no command would start with it. */
+/** Refuses an unknown model: no command would start with it. */
 const checkModels =
   (home: CliContext['home']) =>
   async (config: Config): Promise<Fault | null> => {
@@ -141,7 +141,7 @@ const showPath: Work = async ({ flags }, { out }, path) => {
 
 const actions = { list, get, set, unset, edit, path: showPath }
 
-/** Parses the name of a setting. Rejects one that there is not, with the nearest. */
+/** Parses the name of a setting. Rejects an unknown one, and names the nearest. */
 function settingPathOf(key: string | undefined, action: string): SettingPath {
   const path = key === undefined ? null : parseSettingPath(key)
   if (path === null) return rejectUsage(`config ${action} needs a key, such as model. holdfast config lists them.`)

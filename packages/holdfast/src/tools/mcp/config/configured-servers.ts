@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
-import { findStats } from '../../../system/files/look-at.ts'
+import { findStats } from '../../../system/files/fast-stat.ts'
 import { systemErrorCode, systemErrorWords } from '../../../system/system-error.ts'
 import { type McpServer, readServerFile } from './server-config.ts'
 

@@ -3,6 +3,7 @@ import { judge } from '../../policy/verdict.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect, EffectOf } from '../../session/plan.ts'
+import { abortableDelay } from '../abortable-delay.ts'
 import type { EarlyStart, EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
 import { callModel } from './call-model.ts'
@@ -10,7 +11,6 @@ import { finishTurn } from './finish-turn.ts'
 import { prepareCall } from './prepare-call.ts'
 import { createContextBlobs, prepareWithNews } from './prepare-step.ts'
 import { runTool } from './run-tool.ts'
-import { abortableDelay } from './with-retries.ts'
 
 /** Runs one effect and returns its report; null when it was aborted and has nothing to report. */
 type Perform = (effect: Effect, run: EffectRun) => Promise<Report | null>
@@ -236,6 +236,6 @@ async function awaitApproval(
   { call, until }: EffectOf<'await-approval'>,
   signal: AbortSignal,
 ): Promise<Report | null> {
-  await abortableDelay(clock, Math.max(0, Date.parse(until) - clock.now()), signal)
+  await abortableDelay(clock, Math.max(0, Date.parse(until) - clock.now()), { signal, keepsAlive: true })
   return signal.aborted ? null : { type: 'approval.expired', call }
 }

@@ -1,8 +1,6 @@
 import { limits } from '@holdfast/protocol'
-import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { stillness } from '../../testing/let-waits-pass.ts'
-import { abortableDelay, retryWaitMs } from './with-retries.ts'
+import { retryWaitMs } from './with-retries.ts'
 
 const failed = (retryable: boolean, retryAfterMs: number | null = null) => ({
   type: 'failed' as const,
@@ -43,31 +41,5 @@ describe('the wait before a call is tried again', () => {
     expect(retryWaitMs(overloaded, limits.retriesMax + 1, '')).toBeNull()
     expect(retryWaitMs(failed(false), 1, '')).toBeNull()
     expect(retryWaitMs(failed(false, 5), 1, '')).toBeNull()
-  })
-})
-
-describe('a pause', () => {
-  it('lasts the given time', async () => {
-    const clock = createVirtualClock()
-    let isOver = false
-    const paused = abortableDelay(clock, 1000, new AbortController().signal).then(() => {
-      isOver = true
-    })
-    clock.advance(999)
-    await stillness()
-    expect(isOver).toBe(false)
-    clock.advance(1)
-    await paused
-  })
-
-  it('ends at once on abort, and leaves no timer', async () => {
-    const clock = createVirtualClock()
-    const stop = new AbortController()
-    const paused = abortableDelay(clock, 1000, stop.signal)
-    stop.abort()
-    await paused
-    expect(clock.nextMs()).toBeNull()
-    await abortableDelay(clock, 1000, stop.signal)
-    expect(clock.nextMs()).toBeNull()
   })
 })

@@ -1,6 +1,7 @@
 import { limits, type ModelFault } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
 import type { ModelEnd } from '../../ports/provider.ts'
+import { abortableDelay } from '../abortable-delay.ts'
 
 /** How a model call ended, and whether that was before any part of an answer. */
 export type ModelCallEnd = { readonly end: ModelEnd; readonly isSilent: boolean }
@@ -35,7 +36,7 @@ export async function withRetries<Result extends ModelCallEnd>(
     const waitMs = end.type === 'failed' && isSilent ? retryWaitMs(end, tries, seed) : null
     if (end.type !== 'failed' || waitMs === null || signal.aborted) return result
     await announce?.({ tries, fault: end.fault, happened: end.happened, waitMs })
-    await abortableDelay(clock, waitMs, signal)
+    await abortableDelay(clock, waitMs, { signal, keepsAlive: true })
     if (signal.aborted) return result
   }
 }
@@ -59,18 +60,4 @@ function spread(text: string): number {
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
   return 0.75 + ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 33
-}
-
-/** Resolves after a delay, or at once on abort. It keeps the process alive: work is under way. */
-export function abortableDelay(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const end = () => {
-      cancel()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const cancel = clock.after(delayMs, end, { keepsAlive: true })
-    signal.addEventListener('abort', end)
-  })
 }

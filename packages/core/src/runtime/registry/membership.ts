@@ -1,5 +1,6 @@
 import { fault, type SessionId } from '@holdfast/protocol'
 import { childOf, type OpenChild } from '../../session/open-child.ts'
+import { abortableDelay } from '../abortable-delay.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import { dropLost } from './ownership.ts'
 import type { RegistryState } from './registry-state.ts'
@@ -57,7 +58,7 @@ export function createMembership(
         // One that cannot be released must not end the turns of the others: its lease passes on with the term.
         const report = (id: SessionId) => (cause: unknown) => deps.onProblem({ where: `handing ${id} over`, cause })
         await Promise.all(parked.map(({ id }) => handOver(id).catch(report(id))))
-        if (parked.length === 0) await pause(parts, signal)
+        if (parked.length === 0) await abortableDelay(deps.clock, lookMs, { signal, keepsAlive: true })
       }
     },
   }
@@ -86,14 +87,3 @@ function isParked(loaded: Loaded, { folded, isWriting }: SessionRunner): boolean
   if (turn.phase === 'idle') return queue.length === 0
   return turn.phase === 'acting' && turn.calls.every(({ id, status }) => status === 'asked' || childOf(state, id))
 }
-
-const pause = ({ deps }: RegistryState, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      cancel()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const cancel = deps.clock.after(lookMs, end, { keepsAlive: true })
-    signal.addEventListener('abort', end)
-  })

@@ -1,6 +1,7 @@
 import { type ChildOutcome, createCommandId, type Fault, type FaultCode, type SessionId } from '@holdfast/protocol'
 import type { ChildEnd, FoundChild } from '../../session/input.ts'
 import type { SessionState } from '../../session/state.ts'
+import { abortableDelay } from '../abortable-delay.ts'
 import { loadSession } from '../log/load-session.ts'
 import { isAsking, outcomeOf, readEnd, unknownEnd } from './child-end.ts'
 import type { SubagentHost } from './host.ts'
@@ -38,7 +39,7 @@ export async function waitForEnd(
         if (isLeaving(id)) return null
         const end = await whenRefused(host, parent, id, runner.fault)
         if (end) return end
-        await Promise.race([pause(host, signal), next])
+        await Promise.race([abortableDelay(host.deps.clock, lookMs, { signal, keepsAlive: false }), next])
         continue
       }
       const state = runner?.value.folded().state
@@ -63,18 +64,6 @@ async function whenRefused(
   if (elsewhereCodes.includes(code)) return findEnd(host, parent, id).catch(() => null) // the store is away: look again
   return code === 'storage_error' ? null : unknownEnd('failed', cannotOpen(message))
 }
-
-const pause = ({ deps }: SubagentHost, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      cancel()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const cancel = deps.clock.after(lookMs, end)
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
-  })
 
 const cannotOpen = (why: string): string => `The subagent cannot be opened: ${why}`
 

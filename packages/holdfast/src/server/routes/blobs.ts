@@ -1,6 +1,5 @@
 import { BlobHash, limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { hasUnchanged } from '../bodies/if-none-match.ts'
 import { readBytes } from '../bodies/request-body.ts'
 import { answersJson, defineRoute, flag, parse, type Route } from '../define/route.ts'
 import { answerByteStream } from '../streams/byte-stream.ts'
@@ -66,3 +65,10 @@ const getSessionBlob = defineRoute({
 })
 
 export const blobRoutes: readonly Route[] = [storeFile, getSessionBlob]
+
+/** Returns whether a client already has what this tag names, as its `If-None-Match` says. */
+function hasUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  const known = ifNoneMatch.split(',').map((one) => one.trim().replace(/^W\//, ''))
+  return known.includes('*') || known.includes(tag)
+}

@@ -4,12 +4,23 @@ import { attempt, type Database, type Sql, type SqlRow } from '../connect/connec
 import { postgresFault } from '../connect/postgres-fault.ts'
 import { appendFunctions, fasterAppend, tenantTrust } from './append-function.ts'
 import { clusterTables, placeBesideParent } from './cluster-tables.ts'
-import { contentTables } from './content-tables.ts'
-import { permissionTable } from './permission-table.ts'
 import { searchFunctions } from './search-function.ts'
 import { sessionFunctions } from './session-functions.ts'
 import { blobTables, schemaVersion, searchTables, tables } from './tables.ts'
 import { tenantTables } from './tenant-tables.ts'
+
+/** Version 4: the bytes of a content may be elsewhere. `object` says where, and `pieces` how many objects there are. */
+const contentTables = `
+alter table @content add column object text, add column pieces integer not null default 0;
+`
+
+/** Version 6: the permission rules that count at every node. */
+const permissionTable = `
+create table @permission (
+  id text collate "C" primary key, tool text not null, pattern text, exact boolean, verdict text not null, workspace text,
+  added bigint generated always as identity
+);
+`
 
 type Migration = { readonly to: number; readonly statements: string }
 

@@ -1,23 +1,10 @@
-import { connectHoldfast, type RemoteHoldfast } from '@holdfast/client'
-import { connectWire, createRemoteOfferTrust, createRemotePermissions } from '@holdfast/client/internal'
-import {
-  limits,
-  type Meta,
-  type OfferTrust,
-  orThrow,
-  type PageRequest,
-  type PermissionRules,
-  type SessionHandle,
-  type SessionList,
-} from '@holdfast/protocol'
+import { limits, type Meta, orThrow, type PageRequest, type SessionHandle, type SessionList } from '@holdfast/protocol'
 import { readPages } from '../../transfer/export/export-session.ts'
+import { connectGiven } from '../connect/connect-given.ts'
 import { checkName, openNamed } from '../connect/session-name.ts'
 import type { CliContext, GivenServer } from '../terminal/cli-context.ts'
 import type { StoredListRequest } from './read-list.ts'
 import { readNewest } from './read-newest.ts'
-
-/** Connects to the server that `--url` names. */
-export const connectGiven = ({ url, token }: GivenServer): RemoteHoldfast => connectHoldfast(url, token)
 
 /** Reads a list from a server. `limit` may be more than a page. */
 export async function readRemoteList(server: GivenServer, asked: StoredListRequest): Promise<SessionList> {
@@ -51,9 +38,3 @@ export async function readRemoteSession(handle: SessionHandle, branch: PageReque
   const { session: meta } = orThrow(await page({ limit: 1, branch }))
   return { ...{ id, meta, lost: [], branches }, pages: () => readPages(page, branch), newest: readNewest(page, branch) }
 }
-
-/** The permission rules of the user who runs the server. */
-export const connectPermissions = (server: GivenServer): PermissionRules => createRemotePermissions(connectWire(server))
-
-/** The trust of the user who runs the server. */
-export const connectTrust = (server: GivenServer): OfferTrust => createRemoteOfferTrust(connectWire(server))

@@ -48,7 +48,7 @@ async function listKinds(flags: Flags, context: CliContext): Promise<undefined> 
 }
 
 async function readKinds({ server, home }: CliContext, workdir: string): Promise<readonly ListedAgent[]> {
-  if (server) return (await import('../../sessions/remote.ts')).connectGiven(server).agents(workdir)
+  if (server) return (await import('../../connect/connect-given.ts')).connectGiven(server).agents(workdir)
   const { createAgents } = await import('../../../guidance/agents/agents.ts')
   const { openTrustedWorkspaces } = await import('../../../open-trusted-workspaces.ts')
   const { configDir, userDir } = home

@@ -166,7 +166,7 @@ async function logout(keys: Keys, name: string, flags: Flags, context: CliContex
 
 /** Lists the providers of a server, and whether each has a key. A server never sends a key, nor a part of it. */
 async function statusAt(server: GivenServer, { json }: Flags, { out }: CliContext): Promise<CommandResult> {
-  const { connectGiven } = await import('../../sessions/remote.ts')
+  const { connectGiven } = await import('../../connect/connect-given.ts')
   const { providers } = await connectGiven(server).models()
   if (json) await out.writeJson({ providers })
   else {

@@ -30,7 +30,7 @@ const list: Work = async (args, context) => {
   if (args.positionals.length > 1) rejectUsage('hooks list takes no names. Use --workspace for another folder.')
   if (args.flags.tool !== undefined) rejectUsage('--tool belongs to hooks test.')
   const { server } = context
-  const remote = server && (await import('../../sessions/remote.ts')).connectGiven(server)
+  const remote = server && (await import('../../connect/connect-given.ts')).connectGiven(server)
   const workdir = orThrow(resolveWorkspace(context, args.flags.workspace))
   const found = remote ? await remote.hooks(workdir) : await (await open(args, context)).hooks.list(workdir)
   const { out, err } = context

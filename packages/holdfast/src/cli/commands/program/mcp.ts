@@ -56,7 +56,7 @@ const list: Work = async ({ positionals, flags }, context) => {
 
 /** Prints the servers that sessions in a folder of a server can use. */
 async function listAt(server: GivenServer, workdir: string, isJson: boolean, { out, err }: CliContext): Promise<void> {
-  const { connectGiven } = await import('../../sessions/remote.ts')
+  const { connectGiven } = await import('../../connect/connect-given.ts')
   const found = await connectGiven(server).mcpServers(workdir)
   if (isJson) return out.writeJson(found)
   if (found.servers.length === 0) await err.write(`No server is configured there for ${escapeLine(workdir)}.\n`)

@@ -23,7 +23,7 @@ export const run: RunCommand<typeof programSpecs.models> = async ({ positionals:
 
 async function list({ all, json }: Flags, context: CliContext): Promise<undefined> {
   if (context.server) {
-    const { connectGiven } = await import('../../sessions/remote.ts')
+    const { connectGiven } = await import('../../connect/connect-given.ts')
     const listed = orThrow(await connectGiven(context.server).handles.models())
     const shown = all ? listed : usableOf(listed)
     if (json) await context.out.writeJson(shown)

@@ -23,7 +23,7 @@ export const run: RunCommand<typeof programSpecs.permissions> = async (args, con
 /** Runs `work` on the rules of this user and of the store, or on those of the server of `--url`. */
 async function withRules(context: CliContext, work: (rules: PermissionRules) => Promise<void>): Promise<void> {
   const { server, home } = context
-  if (server) return work((await import('../../sessions/remote.ts')).connectPermissions(server))
+  if (server) return work((await import('../../connect/connect-given.ts')).connectPermissions(server))
   const { openPermissionRules, withPermissionRows } = await import('../../../permission-rules.ts')
   return withPermissionRows(context, (rows) => work(openPermissionRules(home, rows)))
 }

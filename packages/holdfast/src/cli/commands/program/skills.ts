@@ -27,7 +27,7 @@ const list: Work = async ({ positionals, flags }, context) => {
   if (session === undefined) {
     const workdir = workdirOf(context, workspace)
     const skills = context.server
-      ? await (await import('../../sessions/remote.ts')).connectGiven(context.server).skills(workdir)
+      ? await (await import('../../connect/connect-given.ts')).connectGiven(context.server).skills(workdir)
       : (await (await openSkills(context)).list(workdir)).skills
     await print(skills, json, context)
     return undefined

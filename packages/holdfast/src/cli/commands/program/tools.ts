@@ -22,7 +22,8 @@ export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: 
     return rejectUsage('A session has its own folder: leave --workspace out.')
   const workdir = orThrow(resolveWorkspace(context, flags.workspace))
   if (server) {
-    const { connectGiven, openRemote } = await import('../../sessions/remote.ts')
+    const { connectGiven } = await import('../../connect/connect-given.ts')
+    const { openRemote } = await import('../../sessions/remote.ts')
     const of = name === undefined ? { workdir } : { session: (await openRemote(context, server, name)).id }
     return print(await connectGiven(server).tools(of))
   }

@@ -7,7 +7,7 @@ import type { sessionSpecs } from './specs.ts'
 export const run: RunCommand<typeof sessionSpecs.attach> = ({ positionals: [name = ''], flags }, context) =>
   withNamedSession(context, name, async (handle, reached) => {
     const { server } = context
-    const access = server && (await (await import('../../sessions/remote.ts')).connectGiven(server).access())
+    const access = server && (await (await import('../../connect/connect-given.ts')).connectGiven(server).access())
     const mayOnlyWatch = access?.role === 'viewer'
     return attachTerminal(handle, reached, { isView: flags.view, isJson: flags.json, mayOnlyWatch, context })
   })

@@ -55,7 +55,8 @@ async function searchServer(
   name: string | undefined,
   print: (found: Result<FoundMessages>, handleOf: PrintDeps['handleOf']) => Promise<undefined>,
 ): Promise<undefined> {
-  const { connectGiven, openRemote } = await import('../../sessions/remote.ts')
+  const { connectGiven } = await import('../../connect/connect-given.ts')
+  const { openRemote } = await import('../../sessions/remote.ts')
   const { handles } = connectGiven(server)
   const session = name === undefined ? undefined : (await openRemote(context, server, name)).id
   const handleOf = async (id: SessionId) => {

@@ -96,7 +96,8 @@ async function exportRemote(
   name: string,
   flags: RemoteFlags,
 ): Promise<undefined> {
-  const { connectGiven, openRemote } = await import('../../sessions/remote.ts')
+  const { connectGiven } = await import('../../connect/connect-given.ts')
+  const { openRemote } = await import('../../sessions/remote.ts')
   const { id } = await openRemote(context, server, name)
   const { format, redact, output, force } = flags
   const pieces = connectGiven(server).export(id, { format, redact })

@@ -14,7 +14,7 @@ export const run: RunCommand<typeof storeSpecs.stats> = async (
   { out, now, ...context },
 ) => {
   const stats = context.server
-    ? await (await import('../../sessions/remote.ts')).connectGiven(context.server).stats({ days })
+    ? await (await import('../../connect/connect-given.ts')).connectGiven(context.server).stats({ days })
     : await countHere(context, days, now())
   if (json) await out.writeJson(stats)
   else await printStats(stats, out)

@@ -321,6 +321,26 @@ it('streams without flicker, follows the end, says what is finished, and calls n
   expect(complaints).toEqual([])
 })
 
+it('keeps following the end when a short transcript becomes long at once', { retry: 0 }, async () => {
+  const { page, server } = now()
+  await look('desk')
+  await startSession('count to 2')
+  await atRest()
+  await page.reload() // the list guesses where the end is, and the text fits: it cannot scroll there yet
+  await transcript().locator('.assistant').waitFor()
+  const handle = orThrow(await server.sessions.open(page.url().split('/s/').at(-1) ?? ''))
+  orThrow(await handle.submit({ type: 'sendPrompt', content: 'a line\n'.repeat(80) }))
+  await expect.poll(() => transcript().getByRole('article', { name: 'You' }).count()).toBe(2)
+  await atRest()
+  const { top, below } = await page.evaluate<{ readonly top: number; readonly below: number }>(`(() => {
+    const { scrollTop, scrollHeight, clientHeight } = document.querySelector('.transcript')
+    return { top: scrollTop, below: Math.round(scrollHeight - clientHeight - scrollTop) }
+  })()`)
+  expect(top).toBeGreaterThan(0)
+  expect(below).toBeLessThan(2)
+  expect(await page.getByRole('button', { name: 'Latest' }).count()).toBe(0)
+})
+
 it('stays at what the search of the browser found, although the page is drawn again', async () => {
   const { page, server, complaints } = now()
   await look('phone')

@@ -46,7 +46,7 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
   })
   const hadOlder = useRef(false) // its room stays, so that nothing moves when the oldest page comes
   hadOlder.current ||= live.hasOlder
-  const shown = useVirtualRows({ rows, scroller, hasRoomAbove: hadOlder.current })
+  const shown = useVirtualRows({ rows, scroller, hasRoomAbove: hadOlder.current, isFollowing: scroll.isFollowing })
   useReadingPlace({ live, rows, shown, scroll })
   const jump = (step: 1 | -1) => {
     const { virtualizer } = shown

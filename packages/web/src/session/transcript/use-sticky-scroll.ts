@@ -28,12 +28,28 @@ const hasOpenMenu = (box: HTMLElement): boolean => box.querySelector('[aria-hasp
 
 const isNearEnd = (box: HTMLElement): boolean => box.scrollHeight - box.scrollTop - box.clientHeight < endSlackPx
 
+export type ScrollPlace = { readonly scrollTop: number; readonly scrollHeight: number; readonly clientHeight: number }
+
+const placeOf = ({ scrollTop, scrollHeight, clientHeight }: HTMLElement): ScrollPlace => ({
+  scrollTop,
+  scrollHeight,
+  clientHeight,
+})
+
+/**
+ * Returns whether a person scrolled up. A card that closes, or a box that grows, also moves the text. The browser's own search
+ * and screen readers scroll without a gesture: then the text moves although nothing has another height.
+ */
+export function stopsFollowing(before: ScrollPlace, now: ScrollPlace, isByGesture: boolean): boolean {
+  if (now.scrollTop >= before.scrollTop) return false
+  return isByGesture || (now.scrollHeight === before.scrollHeight && now.clientHeight === before.clientHeight)
+}
+
 /** Follows the end while text grows. Only a person who scrolls up, or opens something to read, stops it. */
 export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickyScrollOptions) {
   const content = useRef<HTMLDivElement>(null)
   const isHeld = useRef(isHeldAtFirst)
-  const lastTop = useRef(0)
-  const lastHeight = useRef(0)
+  const last = useRef<ScrollPlace>({ scrollTop: 0, scrollHeight: 0, clientHeight: 0 })
   const touchedAt = useRef(Number.NEGATIVE_INFINITY)
   const [isAtEnd, setAtEnd] = useState(isHeldAtFirst)
 
@@ -51,14 +67,16 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
     setAtEnd(isHeld.current)
   }
 
-  /** Goes to the end while it is followed. Not against a person who has just begun to scroll, or has a menu open. */
+  const isTouched = () => performance.now() - touchedAt.current < gestureMs
+  /** Returns whether the end is followed now. Not against a person who has just begun to scroll, or has a menu open. */
+  const isFollowing = () =>
+    isHeld.current && !isTouched() && scroller.current !== null && !hasOpenMenu(scroller.current)
+
   const follow = useEffectEvent(() => {
     const box = scroller.current
     if (!box) return
-    const isTouched = performance.now() - touchedAt.current < gestureMs
-    if (isHeld.current && !isTouched && !hasOpenMenu(box)) box.scrollTop = box.scrollHeight
-    lastTop.current = box.scrollTop
-    lastHeight.current = box.scrollHeight
+    if (isFollowing()) box.scrollTop = box.scrollHeight
+    last.current = placeOf(box)
   })
   // After every drawing, and so in the same frame: what rows measured is drawn before the observer below hears of it.
   useLayoutEffect(() => follow())
@@ -97,18 +115,15 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
     const box = scroller.current
     if (!box) return
     const isEnd = isNearEnd(box)
-    // Only a person who scrolls up stops following; a card that closes also moves the text. The browser's own search and
-    // screen readers scroll without a gesture: then the text moves although its height is the same.
-    const isUp = box.scrollTop < lastTop.current
-    const isTouched = performance.now() - touchedAt.current < gestureMs
-    const isLetGo = isUp && (isTouched || box.scrollHeight === lastHeight.current)
-    if (isUp && isTouched) touchedAt.current = performance.now() // momentum scrolling continues
-    lastTop.current = box.scrollTop
-    lastHeight.current = box.scrollHeight
+    const now = placeOf(box)
+    const isByGesture = isTouched()
+    const isLetGo = stopsFollowing(last.current, now, isByGesture)
+    if (isLetGo && isByGesture) touchedAt.current = performance.now() // momentum scrolling continues
+    last.current = now
     isHeld.current = isEnd || (isHeld.current && !isLetGo)
     setAtEnd(isHeld.current)
     if (!isEnd && box.scrollTop < nearTopPx) onNearTop()
   }
 
-  return { content, isAtEnd, isHeld, toEnd, letGo, onScroll }
+  return { content, isAtEnd, isHeld, isFollowing, toEnd, letGo, onScroll }
 }

@@ -1,4 +1,4 @@
-import { useVirtualizer, type VirtualItem, type Virtualizer } from '@tanstack/react-virtual'
+import { elementScroll, useVirtualizer, type VirtualItem, type Virtualizer } from '@tanstack/react-virtual'
 import { memo, type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { usageText } from '../../text/format.ts'
 import { MessageTime } from './message-time.tsx'
@@ -10,6 +10,8 @@ type RowsOptions = {
   readonly scroller: RefObject<HTMLDivElement | null>
   /** Whether the button for older messages is above the rows. */
   readonly hasRoomAbove: boolean
+  /** Whether the end is followed now. Then the list leaves the scroll position alone. */
+  readonly isFollowing: () => boolean
 }
 
 /** Rows above and below the visible ones that are drawn. */
@@ -19,7 +21,7 @@ const overscan = 12
  * Keeps only the rows near the visible ones drawn. Rows have the height that was measured, else a guess. When older rows
  * are added above, or the height of a row above changes, the visible text stays where it is.
  */
-export function useVirtualRows({ rows, scroller, hasRoomAbove }: RowsOptions) {
+export function useVirtualRows({ rows, scroller, hasRoomAbove, isFollowing }: RowsOptions) {
   const list = useRef<HTMLDivElement>(null)
   const [scrollMargin, setMargin] = useState(0)
   const virtualizer = useVirtualizer({
@@ -32,9 +34,16 @@ export function useVirtualRows({ rows, scroller, hasRoomAbove }: RowsOptions) {
     scrollMargin,
     anchorTo: 'end',
     scrollEndThreshold: -1, // the end is below the rows; `useStickyScroll` follows it
+    // The list repeats a correction that did not fit as soon as there is room, which would leave the end again.
+    scrollToFn: (offset, options, instance) => {
+      const box = instance.scrollElement
+      if (box && isFollowing()) box.scrollTop = box.scrollHeight
+      else elementScroll(offset, options, instance)
+    },
     initialOffset: () => rows.reduce((sum, row) => sum + estimatedPx(row), 0),
   })
-  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = movesWhatIsRead
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = (row, delta, list) =>
+    !isFollowing() && movesWhatIsRead(row, delta, list)
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is above the rows moves them
   useLayoutEffect(() => {
     if (list.current) setMargin(list.current.offsetTop)

@@ -28,6 +28,9 @@ describe('starting a session on the page', () => {
       await expect.poll(() => steps.count()).toBe(3)
       await expect.poll(() => page.getByRole('combobox', { name: 'Folder' }).inputValue()).toBe(process.cwd())
       expect(await steps.nth(1).textContent()).toContain(process.cwd())
+      await expect
+        .poll(() => steps.nth(1).textContent())
+        .toMatch(/File tools stay inside it\. (Commands|No command) run/)
       expect(await steps.nth(0).textContent()).toMatch(/Demo, built in is used by default.*needs no key.*Add a key/)
       expect(await findAxeProblems(page)).toEqual([])
     }
@@ -73,6 +76,21 @@ describe('starting a session on the page', () => {
       .first()
       .waitFor()
     expect(await findAxeProblems(page, '.options')).toEqual([])
+  })
+
+  it('keeps the folder that was typed when Escape closes its list, and when there is no list', async () => {
+    const { page, server, workdir } = now()
+    await mkdir(join(workdir, 'deep'))
+    await page.goto(server.url)
+    const folder = page.getByRole('combobox', { name: 'Folder' })
+    await folder.fill(`${workdir}/`)
+    await page.getByRole('listbox').waitFor()
+    await folder.press('Escape')
+    await page.getByRole('listbox').waitFor({ state: 'detached' })
+    expect(await folder.inputValue()).toBe(`${workdir}/`)
+    await folder.press('Escape')
+    await folder.press('Escape')
+    expect(await folder.inputValue()).toBe(`${workdir}/`)
   })
 
   it('completes files and commands of the chosen folder in the first prompt', async () => {

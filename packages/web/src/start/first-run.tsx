@@ -1,14 +1,22 @@
-import { escapeLine } from '@holdfast/protocol'
+import { escapeLine, ok, type ToolList } from '@holdfast/protocol'
 import { useState } from 'react'
 import { KeyDialog } from '../models/key-dialog.tsx'
 import { modelTitle } from '../models/model-text.ts'
-import { ownsServer, useServerFacts } from '../models/server-context.ts'
+import { attempt, ownsServer, useServer, useServerFacts } from '../models/server-context.ts'
 import { counted } from '../text/format.ts'
 import { Menu, MenuItem } from '../ui/menu.tsx'
+import { useLoaded } from '../ui/use-loaded.ts'
 
 /** Says in three lines what is configured, and what to do next. */
 export function FirstRun({ folder }: { readonly folder: string }) {
   const { models, access } = useServerFacts()
+  const { holdfast } = useServer()
+  const hasFolder = folder !== ''
+  // The sandbox is the same for every folder: a person who types one does not ask again.
+  const { value: tools } = useLoaded(
+    async () => (hasFolder ? attempt(() => holdfast.tools({ workdir: folder })) : ok(null)),
+    [holdfast, hasFolder],
+  )
   if (models === null) return null
   const ready = models.providers.filter(({ provider, unusable }) => unusable === null && provider !== 'demo')
   const model = models.models.find(({ isDefault }) => isDefault)
@@ -25,13 +33,7 @@ export function FirstRun({ folder }: { readonly folder: string }) {
         </span>
         {ownsServer(access) && <AddKeyMenu />}
       </li>
-      <li>
-        <strong>Folder</strong>
-        <span>
-          {folder === '' ? 'Choose it below; the server has a default' : <code>{escapeLine(folder)}</code>}. The agent
-          stays inside it.
-        </span>
-      </li>
+      <FolderStep folder={folder} sandbox={tools?.sandbox ?? null} />
       <li>
         <strong>Next</strong>
         <span>Choose a suggestion or write what to do. The agent asks before it changes anything.</span>
@@ -39,6 +41,23 @@ export function FirstRun({ folder }: { readonly folder: string }) {
     </ol>
   )
 }
+
+type FolderStepProps = {
+  readonly folder: string
+  /** Null until it is known, and where this login may not ask. */
+  readonly sandbox: Pick<ToolList['sandbox'], 'about'> | null
+}
+
+/** Says which folder is used, and what the agent can reach: file tools never leave it, and commands depend on the sandbox. */
+export const FolderStep = ({ folder, sandbox }: FolderStepProps) => (
+  <li>
+    <strong>Folder</strong>
+    <span>
+      {folder === '' ? 'Choose it below; the server has a default' : <code>{escapeLine(folder)}</code>}. File tools stay
+      inside it.{sandbox && ` ${escapeLine(sandbox.about)}`}
+    </span>
+  </li>
+)
 
 /** Adds the key of a provider that has none. */
 function AddKeyMenu() {

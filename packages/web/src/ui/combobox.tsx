@@ -26,6 +26,7 @@ export function SuggestField(props: SuggestFieldProps) {
       items={suggestions}
       value={value}
       onValueChange={(next, { reason }) => {
+        if (reason === 'escape-key') return // the library empties the field when its list is closed
         onChange(next)
         setOpen(reason !== 'item-press')
       }}

@@ -8,17 +8,46 @@ describe('the page when something goes wrong', () => {
   const { now, startSession, atRest, say, turnMenu, openMore, transcript } = usePage({ env: { DEMO_PACE: '1' } })
   const box = () => now().page.getByRole('textbox', { name: 'Message' })
 
-  it('says that a screen could not be loaded, keeps the rest, and loads it again', async () => {
+  it('says that a screen could not be loaded, keeps the rest, and loads it by itself once it can', async () => {
     const { page, server } = now()
+    await page.route('**/assets/trash-page*', (route) => route.abort())
+    // The page asks so whether the server responds.
+    await page.route(server.url, (route) => (route.request().method() === 'HEAD' ? route.abort() : route.fallback()))
     await page.goto(server.url)
     await page.getByRole('heading', { name: 'New session' }).waitFor()
-    await page.route('**/assets/trash-page*', (route) => route.abort())
+    await box().fill('kept over a reload')
     await page.getByRole('link', { name: 'Trash' }).click()
     await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor()
     await page.getByRole('searchbox', { name: 'Search sessions' }).waitFor()
-    await page.unroute('**/assets/trash-page*')
+    await page.unrouteAll()
+    await page.getByRole('heading', { name: 'Trash', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'New session' }).click()
+    expect(await box().inputValue()).toBe('kept over a reload')
+  })
+
+  it('opens a screen that it has loaded early while the server is away', async () => {
+    const { page, server, context } = now()
+    const loaded = page.waitForResponse(/assets\/key-list/) // the last of them
+    await page.goto(server.url)
+    await loaded
+    await context.setOffline(true)
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
+  })
+
+  it('closes the note about an overlay that could not be loaded', async () => {
+    const { page, server } = now()
+    await page.route('**/assets/palette*', (route) => route.abort())
+    await page.goto(server.url)
+    await page.getByRole('heading', { name: 'New session' }).waitFor()
+    const note = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+    await page.keyboard.press('Control+k')
+    await note.waitFor()
+    await page.keyboard.press('Escape')
+    await note.waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await note.getByRole('button', { name: 'Close' }).click()
+    await note.waitFor({ state: 'detached' })
   })
 
   it('keeps the focus in the input after Send, so that a letter answers no question', async () => {

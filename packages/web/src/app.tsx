@@ -1,5 +1,5 @@
 import type { RemoteHoldfast } from '@holdfast/client'
-import { useEffect, useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { ActionsProvider } from './actions/actions.tsx'
 import { useKey } from './keys/use-key.ts'
 import { isNarrowed, type ListFilter, noFilter } from './list/list-filter.ts'
@@ -8,13 +8,13 @@ import { useSessionList } from './list/use-session-list.ts'
 import { ConnectionBar } from './screens/connection-bar.tsx'
 import { type Login, useLoginEnded } from './screens/login.ts'
 import { isNarrow } from './screens/use-narrow.ts'
-import { useScreens } from './screens/use-screens.ts'
+import { useIsLost, useScreens, useShared } from './screens/use-screens.ts'
 import { SessionPage } from './session/session-page.tsx'
 import { toggleTheme } from './settings/appearance.ts'
 import { SharedPage, sharedPath } from './shared-page.tsx'
 import { SignedOut } from './signed-out.tsx'
 import { StartPage } from './start/start-page.tsx'
-import { LazyPart, lazySource, PartBoundary } from './ui/lazy-part.tsx'
+import { LazyPart, lazySource, loadEarly, loadingOf, PartBoundary } from './ui/lazy-part.tsx'
 import { goTo, hrefOf, useRoute } from './ui/route.ts'
 import { WaitingPage } from './waiting/waiting-page.tsx'
 
@@ -22,6 +22,7 @@ const settingsPage = lazySource(async () => (await import('./settings/settings-p
 const trashPage = lazySource(async () => (await import('./trash/trash-page.tsx')).TrashPage)
 const keyList = lazySource(async () => (await import('./palette/key-list.tsx')).KeyList)
 const palette = lazySource(async () => (await import('./palette/palette.tsx')).Palette)
+const lazyParts = [loadingOf(palette), loadingOf(settingsPage), loadingOf(trashPage), loadingOf(keyList)]
 
 type AppProps = { readonly holdfast: RemoteHoldfast; readonly login: Login }
 
@@ -40,6 +41,7 @@ function FullPage({ holdfast, login }: AppProps) {
   const list = isFiltered(filter) ? filtered : newest
 
   const screens = useScreens()
+  useEarlyParts()
   const isLoginEnded = useLoginEnded(login)
   const retry = () => {
     login.retry()
@@ -95,6 +97,29 @@ function FullPage({ holdfast, login }: AppProps) {
   )
 }
 
+/** Loads the other screens while the page is idle, once it is connected. */
+function useEarlyParts(): void {
+  const isLive = useShared(({ connection }) => connection.state === 'live')
+  useEffect(() => {
+    if (!isLive) return
+    let isLeft = false
+    const timer = setTimeout(() => whenIdle(() => void loadEarly(lazyParts, () => isLeft)), earlyMs)
+    return () => {
+      isLeft = true
+      clearTimeout(timer)
+    }
+  }, [isLive])
+}
+
+/** What the first screen needs comes first. */
+const earlyMs = 1000
+
+/** Safari has no idle callback. */
+const whenIdle = (work: () => void): void => {
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(work)
+  else work()
+}
+
 const isFiltered = (filter: ListFilter): boolean => filter.search.trim() !== '' || isNarrowed(filter)
 
 /** What opens above the page by a key: the palette and the list of keys. */
@@ -106,17 +131,44 @@ function Overlays({ sessions }: { readonly sessions: RemoteHoldfast['handles'] }
   return (
     <>
       {open === 'palette' && (
-        <LazyPart source={palette} props={{ sessions, onClose: close }} waiting={null} failed={<OverlayNote />} />
+        <LazyPart
+          source={palette}
+          props={{ sessions, onClose: close }}
+          waiting={null}
+          failed={<OverlayNote onClose={close} />}
+        />
       )}
       {open === 'keys' && (
-        <LazyPart source={keyList} props={{ onClose: close }} waiting={null} failed={<OverlayNote />} />
+        <LazyPart source={keyList} props={{ onClose: close }} waiting={null} failed={<OverlayNote onClose={close} />} />
       )}
     </>
   )
 }
 
-const OverlayNote = () => (
-  <p className="overlay-note" role="alert">
-    The server does not respond. This opens when it is back.
-  </p>
-)
+/** Says that an overlay could not be loaded. The page does not reload itself for one: a text may be open for editing. */
+function OverlayNote({ onClose }: { readonly onClose: () => void }) {
+  const isLost = useIsLost()
+  const onEscape = useEffectEvent((event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || event.isComposing) return
+    event.preventDefault() // it closes the note, and stops no agent
+    onClose()
+  })
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onEscape(event)
+    addEventListener('keydown', listener, true)
+    return () => removeEventListener('keydown', listener, true)
+  }, [])
+  return (
+    <div className="overlay-note" role="alert">
+      <p>{isLost ? 'The server does not respond, so this cannot be loaded.' : 'This could not be loaded.'}</p>
+      {!isLost && (
+        <button type="button" onClick={() => location.reload()}>
+          Reload the page
+        </button>
+      )}
+      <button type="button" className="quiet icon-button" aria-label="Close" onClick={onClose}>
+        <span aria-hidden="true">✕</span>
+      </button>
+    </div>
+  )
+}

@@ -1,21 +1,19 @@
 import { escapeHidden } from '@holdfast/protocol'
 import { useLayoutEffect, useRef } from 'react'
+import { loadOnce } from '../ui/use-loaded.ts'
 
 type Temml = Pick<typeof import('temml'), 'render'>
 
-/** Loaded with the first formula. */
-let loading: Promise<Temml> | null = null
 let loaded: Temml | null = null
 
-async function load(): Promise<Temml> {
-  loading ??= import('temml').then((library) => library.default)
-  loaded = await loading
+const load = loadOnce(async () => {
+  loaded = (await import('temml')).default
   return loaded
-}
+})
 
 type MathViewProps = { readonly tex: string; readonly isDisplay: boolean }
 
-/** Draws a formula as MathML. Until it can, and if it is not valid, its source is shown. */
+/** Draws a formula as MathML, with a library that is loaded with the first one. Until it can, and if it is not valid, its source is shown. */
 export function MathView({ tex, isDisplay }: MathViewProps) {
   const box = useRef<HTMLElement>(null)
   useLayoutEffect(() => {

@@ -47,7 +47,7 @@ const FailedPart = ({ title, text, onRetry }: FailedPartProps) => (
   </main>
 )
 
-/** A part whose code is loaded when it is first drawn. `Part` is null until then. */
+/** A part whose code is loaded when it is first drawn, or before. `Part` is null until then. */
 type LazySource<Props> = { readonly load: () => Promise<ComponentType<Props>>; Part: ComponentType<Props> | null }
 
 export const lazySource = <Props,>(load: () => Promise<ComponentType<Props>>): LazySource<Props> => ({
@@ -55,12 +55,53 @@ export const lazySource = <Props,>(load: () => Promise<ComponentType<Props>>): L
   Part: null,
 })
 
+/** Loads the code of a part. Refused if the server is away, or has another version of the page. */
+async function loadPart<Props>(source: LazySource<Props>): Promise<void> {
+  source.Part ??= await source.load()
+}
+
+type Loading = { load(): Promise<void> }
+
+/** Returns what loads a part, for `loadEarly`, which does not need to know its props. */
+export const loadingOf = <Props,>(source: LazySource<Props>): Loading => ({ load: () => loadPart(source) })
+
+/**
+ * Loads parts one after the other, before a person asks for them: a server that goes away later then takes none of them
+ * along. It ends at the first that fails, because a browser may remember the failure.
+ */
+export async function loadEarly(parts: readonly Loading[], isLeft: () => boolean): Promise<void> {
+  for (const part of parts) {
+    if (isLeft()) return
+    const isLoaded = await part.load().then(
+      () => true,
+      () => false,
+    )
+    if (!isLoaded) return
+  }
+}
+
+const reloadedKey = 'holdfast.reloadedAt'
+const reloadRestMs = 60_000
+
+type Kept = Pick<Storage, 'getItem' | 'setItem'>
+
+/**
+ * Returns whether the page may reload itself now, and notes that it does. Not twice in a minute: a file that is missing on
+ * the server would make it reload without end.
+ */
+export function mayReload(kept: Kept, nowMs: number): boolean {
+  const before = Number(kept.getItem(reloadedKey) ?? Number.NEGATIVE_INFINITY)
+  if (nowMs - before < reloadRestMs) return false
+  kept.setItem(reloadedKey, String(nowMs))
+  return true
+}
+
 type LazyPartProps<Props> = {
   readonly source: LazySource<Props>
   readonly props: Props
   /** Drawn until it is loaded. */
   readonly waiting: ReactNode
-  /** Drawn instead of the note that the load failed. */
+  /** Drawn instead of the note that the load failed. Then the page does not reload itself. */
   readonly failed?: ReactNode
 }
 
@@ -68,29 +109,29 @@ const retryMs = 3000
 
 /**
  * Draws a part once its code is loaded. A load that fails, because the server is away or was upgraded, is tried again until
- * it succeeds: with `lazy` of React it would break the page until it is reloaded.
+ * it succeeds: with `lazy` of React it would break the page until it is reloaded. Chromium remembers that a file could not be
+ * loaded and never asks for it again, so that the page reloads itself once the server responds.
  */
 export function LazyPart<Props extends object>({ source, props, waiting, failed }: LazyPartProps<Props>) {
   const [, setLoaded] = useState(false)
   const [tries, setTries] = useState(0)
+  const isScreen = failed === undefined
   useEffect(() => {
     if (source.Part !== null) return
     let isLeft = false
     let timer: ReturnType<typeof setTimeout> | undefined
-    source.load().then(
-      (part) => {
-        source.Part = part
-        if (!isLeft) setLoaded(true)
-      },
-      () => {
-        if (!isLeft) timer = setTimeout(() => setTries(tries + 1), tries === 0 ? 0 : retryMs)
-      },
-    )
+    const onFailed = async () => {
+      const isBack = tries > 0 && isScreen && (await doesServerRespond())
+      if (isLeft) return
+      if (isBack && mayReload(sessionStorage, Date.now())) return location.reload()
+      timer = setTimeout(() => setTries(tries + 1), tries === 0 ? 0 : retryMs)
+    }
+    loadPart(source).then(() => !isLeft && setLoaded(true), onFailed)
     return () => {
       isLeft = true
       clearTimeout(timer)
     }
-  }, [source, tries])
+  }, [source, tries, isScreen])
   if (source.Part !== null) return <source.Part {...props} />
   if (tries === 0) return waiting
   if (failed !== undefined) return failed
@@ -102,3 +143,10 @@ export function LazyPart<Props extends object>({ source, props, waiting, failed 
     />
   )
 }
+
+/** Asks for the page itself, past what the browser keeps. */
+const doesServerRespond = (): Promise<boolean> =>
+  fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then(
+    (answer) => answer.ok,
+    () => false,
+  )

@@ -20,3 +20,15 @@ export function useLoaded<Value>(load: () => Promise<Result<Value>>, causes: rea
   }, causes)
   return loaded
 }
+
+/** Returns a function that loads a value once. A load that failed is forgotten, so that the next call tries again. */
+export function loadOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loading: Promise<Value> | null = null
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = null
+      throw error
+    })
+    return loading
+  }
+}

@@ -6,7 +6,6 @@ import type {
   ChildOutcome,
   DenialCode,
   FileChange,
-  InstructionFile,
   KeptBoundary,
   Output,
   Permission,
@@ -275,33 +274,4 @@ export interface Tools {
 export interface SummaryFiles {
   /** Writes a note under a new name made of date and title. Returns its path in the workdir. */
   save(workdir: string, title: string, text: string): Promise<Result<string>>
-}
-
-/** Gathers the system text of a session, again for each step. */
-export interface Instructions {
-  /** Returns the system text for this folder and mode. `added` are the session's own instructions. */
-  gather(
-    session: InstructedSession & {
-      readonly mode: 'exec' | 'plan'
-      readonly added: string | null
-      /** Whether the model can activate skills, and so is told which there are. */
-      readonly hasSkillTool: boolean
-      /** The skills to tell, the most important first. `isRepeated`: the conversation had it, so a shorter text will do. */
-      readonly skills: readonly { readonly name: string; readonly isRepeated: boolean }[]
-      /** What hooks told the model when the session began here. */
-      readonly hookContext?: string | null | undefined
-    },
-  ): Promise<string>
-  /** Returns the files of instructions that are part of this text, in their order. */
-  list(session: InstructedSession): Promise<readonly InstructionFile[]>
-}
-
-/** What decides which files of instructions a session has. */
-export type InstructedSession = {
-  /** The folder it works in. */
-  readonly workdir: string
-  /** The folders of the files that the model has seen, relative to the workdir: they may have instructions of their own. */
-  readonly folders: readonly string[]
-  /** The session's own rules: what they keep `read_file` from is not told either. */
-  readonly permissions: readonly Permission[]
 }

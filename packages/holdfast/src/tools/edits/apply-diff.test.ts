@@ -33,6 +33,18 @@ const applied: readonly (readonly [string, string, string, string])[] = [
     'def a():⏎  x⏎def b():⏎  X⏎',
   ],
   [
+    'in the section that the header names, not in the next one',
+    'def a():⏎  x⏎def b():⏎  x⏎',
+    '@@ def a():⏎-  x⏎+  X',
+    'def a():⏎  X⏎def b():⏎  x⏎',
+  ],
+  [
+    'from the end of the section into the next',
+    'def a():⏎  x⏎def b():⏎  y⏎',
+    '@@ -2,3 +2,3 @@ def a():⏎   x⏎ def b():⏎-  y⏎+  Y',
+    'def a():⏎  x⏎def b():⏎  Y⏎',
+  ],
+  [
     'D9, indented as a whole',
     'class A:⏎    def f(self):⏎        return 1⏎',
     '@@⏎ def f(self):⏎-    return 1⏎+    x = 2⏎+    return x',
@@ -148,6 +160,18 @@ const refused: readonly (readonly [string, string, string, object])[] = [
     'a⏎b⏎',
     '--- a/f.txt⏎+++ b/f.txt⏎@@⏎-a⏎+A⏎--- a/sub/f.txt⏎+++ b/sub/f.txt⏎@@⏎-b⏎+B',
     { code: 'other_file', message: 'the diff is for sub/f.txt, not for f.txt. Call apply_diff once for each file.' },
+  ],
+  [
+    'whose section has no such line, though one above it has',
+    'def a():⏎  x⏎def b():⏎  y⏎',
+    '@@ def b():⏎-  x⏎+  X',
+    { code: 'no_match', message: expect.stringContaining('fits at line 2, which is not in the section "def b():"') },
+  ],
+  [
+    'whose section has no such line, though one below it has',
+    'def a():⏎  x⏎def b():⏎  y⏎',
+    '@@ def a():⏎-  y⏎+  Y',
+    { code: 'no_match' },
   ],
   ['that drops a line to remove to fit', 'a⏎b⏎', '@@⏎-x⏎ a⏎-b⏎+B', { code: 'no_match' }],
 ]

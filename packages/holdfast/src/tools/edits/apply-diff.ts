@@ -196,6 +196,7 @@ const staleContext = [
 function placeChanges(search: Search, changes: readonly LineChange[], section: string): Result<PlacedHunk> {
   const { lines, finder, from, name, previous } = search
   const block = oldLines(changes)
+  const range = findSection(lines, section)
   if (block.every((line) => line.trim() === '') && !changes.some(({ type }) => type === 'remove'))
     return refuse(
       fault('no_context', `${name} only adds lines: include unchanged lines around them, so that it has a place`),
@@ -205,7 +206,11 @@ function placeChanges(search: Search, changes: readonly LineChange[], section: s
       .map(([before, after]) => withoutContext(changes, before, after))
       .filter((kept) => kept !== null)
     const found = findFits(finder, variants, from)
-    const { fits, count } = found.count > 1 ? findFits(finder, variants, below(lines, from, section)) : found
+    const all = found.count > 1 ? findFits(finder, variants, below(lines, from, section)) : found
+    const isListed = all.fits.length === all.count
+    const fits = all.fits.filter((fit) => isInSection(range, fit))
+    if (fits.length === 0 && all.fits[0]) return refuse(otherSection(name, section, all.fits[0].line))
+    const count = isListed ? fits.length : all.count
     const places = fits.slice(0, placesNamedMax).map(({ line }) => line + 1)
     if (count > 1) return refuse(ambiguous(name, places, count))
     for (const { kept, hit, tier } of fits) {
@@ -275,14 +280,45 @@ function withoutContext(changes: readonly LineChange[], before: number, after: n
 }
 
 /** Returns the line that the hunk header names, if it names exactly one; else where the search began. */
-function below(lines: Lines, from: number, section: string): number {
-  if (section === '') return from
-  const found: number[] = []
-  for (let line = 0; line < lines.count && found.length < 2; line++)
-    if (bodyOf(lines, line).trim() === section) found.push(line)
-  const [only] = found
-  return found.length === 1 && only !== undefined ? Math.max(from, only) : from
+const below = (lines: Lines, from: number, section: string): number =>
+  Math.max(from, findSection(lines, section)?.start ?? from)
+
+/** The lines of a section: from the one that a hunk header names to the next of its kind. */
+type Section = { readonly start: number; readonly end: number }
+
+/**
+ * Finds the section that a hunk header names; null if it names none, or more than one. It ends where a line with the same
+ * indent begins with the same word, as `def` does.
+ */
+function findSection(lines: Lines, section: string): Section | null {
+  if (section === '') return null
+  let start = -1
+  let end = lines.count
+  let opening = ''
+  for (let line = 0; line < lines.count; line++) {
+    const body = bodyOf(lines, line)
+    if (body.trim() === section) {
+      if (start >= 0) return null
+      start = line
+      opening = /^\s*\S+/.exec(body)?.[0] ?? ''
+    } else if (start >= 0 && end === lines.count && isLike(body, opening)) end = line
+  }
+  return start < 0 ? null : { start, end }
 }
+
+const isLike = (body: string, opening: string): boolean =>
+  body.startsWith(opening) && !/\S/.test(body.charAt(opening.length))
+
+/** Whether a hunk begins in a section, or has the line that names it. */
+const isInSection = (range: Section | null, { kept, hit: { line } }: Fit): boolean =>
+  range === null || (line < range.end && line + oldLines(kept).length > range.start)
+
+const otherSection = (name: string, section: string, line: number): Fault =>
+  fault(
+    'no_match',
+    `${name} fits at line ${line + 1}, which is not in the section ${JSON.stringify(section)} that its header names. Name the right section, or none.`,
+    { line: line + 1 },
+  )
 
 function notesOf(name: string, tier: Tier, stale: number): readonly string[] {
   const notes = [

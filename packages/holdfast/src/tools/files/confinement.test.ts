@@ -209,6 +209,8 @@ describe('confinement to the workdir', () => {
       '.gitlab-ci.yml',
       'git-link/config',
     ],
+    ...'.travis.yml Jenkinsfile azure-pipelines.yml .drone.yml .buildkite/a.yml lefthook.yaml .mise.toml'.split(' '),
+    ...'.gitea/workflows/a.yml .forgejo/workflows/a.yml .github/actions/a/b.yml .cargo/config.toml'.split(' '),
   ])('asks each time before a change of %j, by every tool', async (path) => {
     const { workdir } = await openHostileWorkdir()
     await symlink('.git', join(workdir, 'git-link'))

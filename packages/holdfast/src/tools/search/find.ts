@@ -1,5 +1,6 @@
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
+import { foldName } from '../../system/files/fold-name.ts'
 import { compareText, keepFirst } from '../../system/keep-first.ts'
 import { countArgument, pathArgument, textArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
@@ -55,6 +56,7 @@ export const createFind = (deps: SearchDeps) =>
       const place = await openPlace(workdir, args.path, deps.ownPaths)
       if (!place.ok) return place
       await place.value[Symbol.asyncDispose]()
+      if (isInGit(place.value)) return gitNotListed
       return ok({ preview: { type: 'arguments', args } })
     },
 
@@ -66,6 +68,7 @@ export const createFind = (deps: SearchDeps) =>
       const opened = await openPlace(context.workdir, args.path, deps.ownPaths)
       if (!opened.ok) return opened
       await using place = opened.value
+      if (isInGit(place)) return gitNotListed
       if (place.file) return refuse(fault('bad_request', `${escapeLine(args.path)} is a file, not a directory`))
       const scope = { hidden: args.hidden || namesHidden(args.pattern), ignored: args.ignored }
       const rules = { ...deps, isDenied: denied.value }
@@ -75,6 +78,15 @@ export const createFind = (deps: SearchDeps) =>
       return answer(args, found, everything.ok && everything.value.count > 0)
     }),
   })
+
+const isInGit = ({ shown }: SearchPlace): boolean => shown.split('/').some((name) => foldName(name) === '.git')
+
+const gitNotListed = refuse(
+  fault(
+    'bad_request',
+    '.git is not searched by find. Use list_directory, or the git tools for what is in the repository.',
+  ),
+)
 
 const tooManyBraces = refuse(fault('bad_request', 'pattern has braces that expand to too many patterns'))
 

@@ -56,6 +56,7 @@ describe('find', () => {
       '.github/w.yml\n.gitignore\nnode_modules/x/i.ts\nsrc/a.ts\nsrc/c.log\nsrc/deep/b.ts',
     )
     expect(await find({ pattern: '.git*' })).toBe('.gitignore')
+    expect(await find({ pattern: '*', path: '.git' })).toMatch(/^failed: bad_request: \.git is not searched by find/)
     for (const path of ['.holdfast', 'home/holdfast', 'home/holdfast/token'])
       expect(await find({ pattern: '*', path })).toMatch(/^failed: bad_request: .* belongs to Holdfast/)
   })

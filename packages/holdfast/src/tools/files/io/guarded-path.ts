@@ -21,7 +21,7 @@ const guardedDirectories = new Set([
     '.continue',
     '.ssh',
   ],
-  ...['.vscode', '.idea', '.zed', '.devcontainer', '.gnupg', '.direnv', '.circleci', '.yarn'],
+  ...['.vscode', '.idea', '.zed', '.devcontainer', '.gnupg', '.direnv', '.circleci', '.yarn', '.buildkite'],
 ])
 
 /** Files that decide what other programs run. */
@@ -29,16 +29,25 @@ const guardedFiles = new Set([
   ...['.mcp.json', '.gitconfig', '.gitmodules', '.gitattributes', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pypirc'],
   ...['.netrc', '.envrc', '.pre-commit-config.yaml', 'lefthook.yml', '.lefthook.yml', '.vimrc', '.exrc', '.nvimrc'],
   ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv'],
-  ...['.gitlab-ci.yml', '.pnpmfile.cjs', '.pnpmfile.mjs'],
+  ...['.gitlab-ci.yml', '.travis.yml', 'jenkinsfile', 'azure-pipelines.yml', 'azure-pipelines.yaml', '.drone.yml'],
+  ...['lefthook.yaml', '.lefthook.yaml', '.mise.toml', 'mise.toml', '.pnpmfile.cjs', '.pnpmfile.mjs'],
   ...['.zprofile', '.zlogin', '.zlogout', '.kshrc', '.inputrc', 'config.fish', '.editrc', '.gdbinit'],
+])
+
+/** Files that do so in a folder of this name. The names are folded, as those above. */
+const guardedBelow: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['.github', new Set(['workflows', 'actions'])],
+  ['.gitea', new Set(['workflows'])],
+  ['.forgejo', new Set(['workflows'])],
+  ['.cargo', new Set(['config', 'config.toml'])],
 ])
 
 /** Returns why a change of this file is asked about each time; null if it is not. */
 export function findGuard(shown: string): string | null {
   const names = shown.split('/').map(foldName)
   const directory = names.find((name) => guardedDirectories.has(name))
-  const isWorkflow = names.some((name, index) => name === '.github' && names[index + 1] === 'workflows')
-  const isGuarded = directory !== undefined || isWorkflow || guardedFiles.has(names.at(-1) ?? '')
+  const isBelow = names.some((name, index) => guardedBelow.get(name)?.has(names[index + 1] ?? ''))
+  const isGuarded = directory !== undefined || isBelow || guardedFiles.has(names.at(-1) ?? '')
   return isGuarded ? `${escapeLine(shown)} decides what other programs run` : null
 }
 

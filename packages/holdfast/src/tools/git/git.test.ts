@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ToolArgs } from '@holdfast/core/ports'
@@ -319,6 +319,42 @@ describe("a hostile repository's own configuration", () => {
       expect(await readdir(beside)).not.toContain('ran')
     },
   )
+
+  it.each<[string, (beside: string, workdir: string) => Promise<unknown>]>([
+    ['a link', (beside, workdir) => symlink(join(beside, 'other/.git'), join(workdir, '.git'))],
+    ['a file', (beside, workdir) => writeFile(join(workdir, '.git'), `gitdir: ${join(beside, 'other/.git')}\n`)],
+    [
+      'a folder with a commondir',
+      async (beside, workdir) => {
+        await mkdir(join(workdir, '.git'))
+        await writeFile(join(workdir, '.git/HEAD'), 'ref: refs/heads/main\n')
+        await writeFile(join(workdir, '.git/commondir'), `${join(beside, 'other/.git')}\n`)
+      },
+    ],
+  ])('reads no repository elsewhere that .git leads to as %s', async (_, lead) => {
+    const { workdir, beside, run } = await openRepository()
+    await rm(join(workdir, '.git'), { recursive: true })
+    const other = async (...words: readonly string[]) =>
+      promisify(execFile)('git', words, { cwd: join(beside, 'other'), env: plain })
+    await mkdir(join(beside, 'other'))
+    await other('init', '-q', '-b', 'main', '--template=')
+    await writeFile(join(beside, 'other/secret.txt'), 'secret\n')
+    await other('add', '.')
+    await other('commit', '-qm', 'Secret')
+    await lead(beside, workdir)
+    for (const name of ['diff', 'log', 'status'] as const)
+      expect(await run(name)).toMatch(/^failed: untrusted_workspace: \.git leads to /)
+  })
+
+  it('works in a linked work tree and in a submodule, which their repositories name', async () => {
+    const { workdir, git } = await openRepository()
+    await git('worktree', 'add', '-q', '../linked')
+    await git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', workdir, 'inner')
+    for (const tree of [join(workdir, '../linked'), join(workdir, 'inner')]) {
+      await writeFile(join(tree, 'a.txt'), 'two\n')
+      expect(await createCalls(tree).run('diff')).toContain('+two')
+    }
+  })
 
   it('cannot name another folder as its work tree, nor a program called git', async () => {
     const { git, write, workdir, beside, run } = await openRepository()

@@ -1,6 +1,7 @@
-import { mkdir } from 'node:fs/promises'
-import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
+import { mkdir, realpath } from 'node:fs/promises'
+import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { readGitFile } from '../../system/files/git-config.ts'
 import { isInside, outsideWorkdir, resolvePath, resolveWorkdir } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
@@ -110,8 +111,42 @@ async function askGit(
   const settings = ownSettings(listed.value.text)
   const program = settings.find(({ name }) => programSettings.test(name))
   if (program !== undefined) return refuse(namesProgram(program.name))
-  return ok({ top, prefix, directory, common: resolve(workdir, shared), config: formatSettings(settings) })
+  const common = resolve(workdir, shared)
+  const worktree = settings.findLast(({ name }) => name === 'core.worktree')?.value ?? null
+  if (!(await belongsTo(top, { directory, common, worktree }))) return refuse(belongsElsewhere(directory))
+  return ok({ top, prefix, directory, common, config: formatSettings(settings) })
 }
+
+type GitFolders = {
+  readonly directory: string
+  readonly common: string
+  /** What the repository names as its work tree. */
+  readonly worktree: string | null
+}
+
+/**
+ * Whether a repository belongs to a work tree: it is in it, or names it, as it does a linked work tree and a submodule. A file
+ * or link `.git` alone proves nothing: an agent can write one that leads to any repository, and read what is in there.
+ */
+async function belongsTo(top: string, { directory, common, worktree }: GitFolders): Promise<boolean> {
+  try {
+    const [tree, own, shared] = await Promise.all([top, directory, common].map((path) => realpath(path)))
+    if (tree === undefined || own === undefined || shared === undefined) return false
+    if (isInside(tree, own) && isInside(tree, shared)) return true
+    if (own === shared) return worktree !== null && (await realpath(resolve(own, worktree))) === tree
+    if (dirname(own) !== join(shared, 'worktrees')) return false
+    const back = (await readGitFile(join(own, 'gitdir'))).trimEnd()
+    return (await realpath(dirname(resolve(own, back)))) === tree
+  } catch {
+    return false // one of them is not there
+  }
+}
+
+const belongsElsewhere = (directory: string) =>
+  fault(
+    'untrusted_workspace',
+    `.git leads to ${escapeLine(directory)}, a repository that does not name this folder as its work tree. If you trust it, use git with the shell tool, which asks first.`,
+  )
 
 const namesProgram = (setting: string) =>
   fault(

@@ -7,9 +7,9 @@ import { orThrow, type Result } from '@holdfast/protocol/result'
 import type { ListedServer, ServerEntry } from '../../../open-servers.ts'
 import type { ArgsOf } from '../../args/command-spec.ts'
 import { shellWord } from '../../render/shell-word.ts'
-import { serverExample, withServers, workdirOf } from '../../sessions/with-servers.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
+import { serverExample, withServers, workdirOf } from './mcp-servers.ts'
 import type { programSpecs } from './specs.ts'
 
 type Args = ArgsOf<typeof programSpecs.mcp>

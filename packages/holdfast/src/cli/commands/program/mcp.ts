@@ -5,10 +5,10 @@ import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
 import { shellWord } from '../../render/shell-word.ts'
 import { textTable } from '../../render/text-table.ts'
-import { serverExample, withServers, workdirOf } from '../../sessions/with-servers.ts'
 import type { CliContext, GivenServer } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
 import { add } from './mcp-add.ts'
+import { loginTo, serverExample, withServers, workdirOf } from './mcp-servers.ts'
 import type { programSpecs } from './specs.ts'
 
 type Args = ArgsOf<typeof programSpecs.mcp>
@@ -104,7 +104,6 @@ const test: Work = async ({ positionals: [, name, ...more], flags }, context) =>
 
 const login: Work = async ({ positionals: [, name, ...more], flags }, context) => {
   if (name === undefined || more.length > 0) return rejectUsage('mcp login needs the name of one server.')
-  const { loginTo } = await import('../../sessions/login-server.ts')
   await withServers(context, (servers) =>
     loginTo({ servers, workdir: workdirOf(context, flags), name, port: portOf(flags.port) }, context),
   )

@@ -1,9 +1,33 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import { type McpServers, signInTo } from '../../open-servers.ts'
-import type { CliContext } from '../terminal/cli-context.ts'
-import { failWith } from '../terminal/exit.ts'
-import { askLine } from '../terminal/prompt-user.ts'
+import type { McpServers } from '../../../open-servers.ts'
+import { reportProblem } from '../../connect/connect.ts'
+import { resolveWorkspace } from '../../connect/workspace.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { failWith } from '../../terminal/exit.ts'
+import { askLine } from '../../terminal/prompt-user.ts'
+
+const workspace = `'\${WORKSPACE}'` // a variable of the configuration, which the shell must not expand
+export const serverExample = `holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem ${workspace}`
+
+/** Works with the configured MCP servers, and ends those that were started. */
+export async function withServers<Value>(
+  context: CliContext,
+  work: (servers: McpServers) => Promise<Value>,
+): Promise<Value> {
+  const { home, environment } = context
+  const { openServers } = await import('../../../open-servers.ts')
+  const servers = openServers({ home, environment, onProblem: reportProblem(context) })
+  try {
+    return await work(servers)
+  } finally {
+    await servers.close()
+  }
+}
+
+/** Returns the folder whose servers are meant. */
+export const workdirOf = (context: CliContext, flags: { readonly workspace?: string | undefined }): string =>
+  orThrow(resolveWorkspace(context, flags.workspace))
 
 type Login = {
   readonly servers: McpServers
@@ -15,6 +39,7 @@ type Login = {
 /** Signs the person in to a server: prints the page, and waits for the browser or for the pasted address. */
 export async function loginTo({ servers, workdir, name, port }: Login, context: CliContext): Promise<void> {
   const { home, err, input, untilInterrupted } = context
+  const { signInTo } = await import('../../../open-servers.ts')
   const interruption = untilInterrupted()
   const server = orThrow(await servers.find(workdir, name))
   const listed = (await servers.list(workdir)).servers.find((one) => one.name === name)

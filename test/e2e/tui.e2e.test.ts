@@ -182,7 +182,7 @@ describe('the terminal UI', () => {
     screen.type('write one.txt: first\n')
     await screen.until(/❯ write one\.txt: first\n\n/)
     screen.type('write two.txt: second\r')
-    await screen.until(/1 of 2[\s\S]*one\.txt/)
+    await screen.until(/1 of 2[\s\S]*one\.txt[\s\S]*y once/)
     screen.type('y')
     await screen.until(/allow write_file\?\n▌ two\.txt[\s\S]*y once/)
     screen.type('n')

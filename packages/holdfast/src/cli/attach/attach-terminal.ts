@@ -30,7 +30,12 @@ export async function attachTerminal(
   const output = createRunOutput(isJson, context)
   const leaving = new AbortController()
   const screen = createScreen({ client, output, isJson, isView, mayOnlyWatch, context })
-  const typist = createTypist({ handle, client, screen, output, leave: () => leaving.abort() })
+  let isLeft = false
+  const leave = () => {
+    isLeft = true
+    leaving.abort()
+  }
+  const typist = createTypist({ handle, client, screen, output, context, sessions: reached.sessions, leave })
   const role: Role | undefined = isView ? 'viewer' : undefined
   watchInterrupts(context, leaving, typist.interrupt)
   if (!reached.isRemote) void tellTakenOver(handle, reached, output, leaving.signal)
@@ -48,7 +53,15 @@ export async function attachTerminal(
     leaving.abort()
     await screen.end()
     await typed
+    if (isLeft && !isJson) await tellHowToGoOn(handle, output)
   }
+}
+
+/** A session in which nothing was said leaves nothing behind. */
+async function tellHowToGoOn(handle: SessionHandle, output: RunOutput): Promise<void> {
+  const state = await handle.state(['meta'])
+  if (state.ok && state.value.meta.turnCount > 0)
+    await output.tell(`To go on: holdfast -c, or holdfast ${state.value.meta.handle}`)
 }
 
 /** Prints the frames until the user leaves or the session stops. Follows again where a stream only asks for a pause. */
@@ -95,11 +108,11 @@ function watchInterrupts(
 function tellConnection(output: RunOutput): FollowOptions['onConnection'] {
   let isLost = false
   return ({ state, ...connection }) => {
-    if (state === 'waiting' && !isLost) void output.note('Cannot reach the server; retrying.')
-    if (state === 'live' && isLost) void output.note('Connected again.')
+    if (state === 'waiting' && !isLost) void output.tell('Cannot reach the server; retrying.')
+    if (state === 'live' && isLost) void output.tell('Connected again.')
     if (state === 'waiting' || state === 'live') isLost = state === 'waiting'
     if ('fault' in connection && state === 'ended' && connection.fault)
-      void output.note(escapeHidden(connection.fault.message))
+      void output.tell(escapeHidden(connection.fault.message))
   }
 }
 
@@ -112,5 +125,5 @@ async function tellTakenOver(
 ): Promise<void> {
   for await (const news of sessions.subscribe({ signal }))
     if (news.type === 'session.stopped' && news.session === id && news.reason === 'taken_over')
-      await output.note(news.cause ?? 'Another process took over this session.')
+      await output.tell(news.cause ?? 'Another process took over this session.')
 }

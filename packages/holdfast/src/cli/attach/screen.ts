@@ -80,7 +80,7 @@ export function createScreen({ client, output, isJson, isView, mayOnlyWatch, con
     const driver = clients.find(({ role }) => role === 'driver')?.client
     const vacant = mayOnlyWatch ? 'This token may only watch.' : isView ? 'You watch it.' : '/drive takes control.'
     const sentence = driverSentence(driver, client, vacant)
-    if (sentence !== told) await output.note(err.paint.dim(sentence))
+    if (sentence !== told) await output.tell(err.paint.dim(sentence))
     told = sentence
   }
 
@@ -97,8 +97,8 @@ export function createScreen({ client, output, isJson, isView, mayOnlyWatch, con
       const before = shown.get(key)
       if (before === 'whole' || (before && !isDriving())) continue
       shown.set(key, isDriving() ? 'whole' : 'without keys')
-      const keys = isDriving() ? `\n  ${answerKeys(asked)}` : ''
-      await output.note(`? ${before ? `${whoAsks(asked)} still waits.` : questionText(asked, err.paint)}${keys}`)
+      await output.note(`? ${before ? `${whoAsks(asked)} still waits.` : questionText(asked, err.paint)}`)
+      if (isDriving()) await output.tell(`  ${answerKeys(asked)}`)
     }
     const keys = new Set(open.map(keyOf))
     for (const key of shown.keys()) if (!keys.has(key)) shown.delete(key)
@@ -122,7 +122,7 @@ export function createScreen({ client, output, isJson, isView, mayOnlyWatch, con
     const { event } = record
     if (event.type === 'user.said') await output.note(err.paint.bold(`> ${escapeHidden(event.typed ?? textOf(event))}`))
     if (event.type === 'turn.ended' && event.reason !== 'done')
-      await output.note(
+      await output.tell(
         err.paint.dim(event.fault ? escapeHidden(event.fault.message) : `The turn ended: ${event.reason}.`),
       )
   }
@@ -153,7 +153,7 @@ export function createScreen({ client, output, isJson, isView, mayOnlyWatch, con
       tellRest()
       if (isJson) return
       if (frame.type === 'presence') await tellDriver()
-      if (frame.type === 'end') await output.note(endSentence(frame))
+      if (frame.type === 'end') await output.tell(endSentence(frame))
       else await output.show(frame)
       if (view && (frame.type === 'record' || frame.type === 'presence' || frame.type === 'child'))
         await tellQuestions()

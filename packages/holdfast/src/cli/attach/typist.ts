@@ -1,6 +1,17 @@
-import { type Answers, type CommandInput, commandResult, type Decision, type SessionHandle } from '@holdfast/protocol'
+import {
+  type Answer,
+  type Answers,
+  type CommandInput,
+  commandResult,
+  type Decision,
+  type Result,
+  type SessionHandle,
+  type Sessions,
+} from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import type { RunOutput } from '../render/run-output.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import { type PlainDeps, runPlainCommand } from './plain-commands.ts'
 import { createQuestionForm } from './question-form.ts'
 import type { OpenQuestion, Screen } from './screen.ts'
 
@@ -9,6 +20,8 @@ type TypistDeps = {
   readonly client: string
   readonly screen: Screen
   readonly output: RunOutput
+  readonly sessions: Sessions
+  readonly context: CliContext
   readonly leave: () => void
 }
 
@@ -22,24 +35,27 @@ const decisions: Readonly<Record<string, Decision>> = {
   no: 'reject',
 }
 
-/** What the session's own /help does not know. */
-const ownCommands =
-  'At this terminal: /leave ends, /drive takes control. A question is answered with y, t, s, a or n, or n and a reason.'
-
 /** Sends what the user types: prompts, slash commands, and answers to questions. */
-export function createTypist({ handle, client, screen, output, leave }: TypistDeps) {
+export function createTypist({ handle, client, screen, output, sessions, context, leave }: TypistDeps) {
   let lastSeq = -1
 
-  async function send(command: CommandInput): Promise<void> {
+  async function send(command: CommandInput): Promise<Result<Answer>> {
     const answer = await handle.submit(command, { as: client })
-    if (!answer.ok) return output.note(escapeHidden(answer.fault.message))
+    if (!answer.ok) {
+      const { code, message } = answer.fault
+      const isWatching = code === 'not_driver' && command.type !== 'claimDriver'
+      await output.tell(escapeHidden(isWatching ? `${message} /drive takes control.` : message))
+      return answer
+    }
     lastSeq = Math.max(lastSeq, answer.value.seq)
-    if (command.type !== 'sendPrompt') return
+    if (command.type !== 'sendPrompt') return answer
     const { queued } = commandResult('sendPrompt', answer.value)
-    if (queued !== undefined) await output.note('Queued: it joins the running turn at its next step.')
+    if (queued !== undefined) await output.tell('Queued: it joins the running turn at its next step.')
+    return answer
   }
 
-  const form = createQuestionForm(output.note)
+  const form = createQuestionForm(output.tell)
+  const plain: PlainDeps = { handle, sessions, context, note: output.note, tell: output.tell, send, leave }
 
   const answer = (
     question: OpenQuestion,
@@ -54,7 +70,7 @@ export function createTypist({ handle, client, screen, output, leave }: TypistDe
 
   /** Adds a line to the open form, and sends the answers when it is complete. */
   async function fill(question: OpenQuestion, text: string): Promise<void> {
-    if (text === '/cancel') return answer(question, { decision: 'cancel' })
+    if (text === '/cancel') return void (await answer(question, { decision: 'cancel' }))
     const answers = await form.add(text)
     if (answers !== null) await answer(question, { decision: 'approve', answers })
   }
@@ -80,20 +96,21 @@ export function createTypist({ handle, client, screen, output, leave }: TypistDe
       const questions = screen.isDriving() ? screen.questions() : []
       const filling = form.current(questions)
       if (text === '/leave') return leave()
-      if (text === '/drive') return send({ type: 'claimDriver', takeOver: true })
+      if (text === '/drive') return void (await send({ type: 'claimDriver', takeOver: true }))
       if (filling) return fill(filling, text)
       if (text === '') return
       const [oldest] = questions
       if (oldest && (await decide(oldest, text)) === 'answered') return
-      if (text === '/help') await output.note(ownCommands)
-      return send({ type: 'sendPrompt', content: line })
+      // A space before the slash sends it as a text.
+      if (line.startsWith('/') && (await runPlainCommand(text, plain))) return
+      await send({ type: 'sendPrompt', content: line })
     },
     /** Returns the position of the newest record that a command of this client made; -1 for none. */
     lastSeq: () => lastSeq,
     /** Aborts the turn, if this client drives one. */
     async interrupt(): Promise<'aborted' | 'nothing runs'> {
       if (!screen.isDriving() || !screen.isRunning()) return 'nothing runs'
-      await output.note('Aborting. Press Ctrl-C again to leave.')
+      await output.tell('Aborting. Press Ctrl-C again to leave.')
       await send({ type: 'abort' })
       return 'aborted'
     },

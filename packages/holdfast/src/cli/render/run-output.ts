@@ -20,6 +20,7 @@ import type { Paint } from '../terminal/output.ts'
 import { createCommandLines } from './command-lines.ts'
 import { diffText } from './diff-text.ts'
 import { outsideText } from './transcript-text.ts'
+import { wrapSentences } from './wrap-words.ts'
 
 /** The last line of `run --json`. */
 export type RunResult = {
@@ -34,8 +35,10 @@ export type RunResult = {
 /** Prints a turn while it runs: as text for people, or as lines of JSON for programs. */
 export interface RunOutput {
   show(frame: Frame): Promise<void>
-  /** Prints a line for people on standard error. */
+  /** Prints a line for people on standard error, as it is. */
   note(text: string): Promise<void>
+  /** Prints a sentence there, wrapped at words. */
+  tell(text: string): Promise<void>
   end(result: RunResult): Promise<void>
 }
 
@@ -74,6 +77,7 @@ const createJsonOutput = ({ out, err }: Outputs): RunOutput => ({
     if (shown !== null) await out.writeJson(shown)
   },
   note: (text) => err.write(`${text}\n`),
+  tell: (text) => err.write(`${text}\n`),
   end: (result) => out.writeJson({ result }),
 })
 
@@ -201,6 +205,7 @@ function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutpu
       if (frame.type === 'draft') for (const part of frame.parts) await printLive(part, true)
     },
     note,
+    tell: (text) => note(wrapSentences(text, err.columns)),
     end: endLine,
   }
 }

@@ -1,4 +1,4 @@
-import type { ListedBranch, Meta, SessionList } from '@holdfast/protocol'
+import type { ListedBranch, Meta, SessionList, TouchedFile } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { CliContext } from '../terminal/cli-context.ts'
 import type { Output } from '../terminal/output.ts'
@@ -46,6 +46,20 @@ export function branchTable(branches: readonly ListedBranch[], nowMs: number, ou
   ])
   return textTable(heading, rows, output)
 }
+
+/** Formats a list of changed files, each with its newest change. */
+export function fileTable(files: readonly TouchedFile[], nowMs: number, output: TableOutput): string {
+  const rows = files.map((file) => [file.action, formatAge(nowMs - Date.parse(file.at)), nameOf(file)])
+  return textTable(['CHANGE', 'AGE', 'FILE'], rows, output)
+}
+
+const nameOf = ({ path, from, during, child }: TouchedFile): string =>
+  [
+    ...(from === undefined ? [] : [escapeLine(from), '→']),
+    escapeLine(path),
+    ...(during ? ['(while a command ran in the background)'] : []),
+    ...(child === undefined ? [] : ['(by a subagent)']),
+  ].join(' ')
 
 const units = [
   ['y', 365 * 24 * 3600],

@@ -34,7 +34,11 @@ it('does not ask about a call that the answer to the one before has covered', as
   const answering = createAnswering({
     ...{ handle, approvals: 'ask', isJson: false, interruption: new AbortController().signal },
     context: { err, keyboard: () => input },
-    output: { show: async () => undefined, note: async (note) => void notes.push(note), end: async () => undefined },
+    output: {
+      ...{ show: async () => undefined, end: async () => undefined },
+      note: async (note) => void notes.push(note),
+      tell: async (note) => void notes.push(note),
+    },
   })
   answering.answerOpen(open)
   await answering.settled()

@@ -1,18 +1,14 @@
-import { noChangesText } from '@holdfast/client/internal'
 import {
-  type Answer,
   type CommandInput,
   commandResult,
-  isLeftByMove,
   orThrow,
-  type RestoredName,
   type RestorePreview,
   type SessionHandle,
 } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'
-import { diffText } from '../../render/diff-text.ts'
+import { describeFiles, describePreview } from '../../render/restored-files.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
 import { turnOf } from './change.ts'
@@ -61,35 +57,8 @@ async function restore(handle: SessionHandle, command: CommandInput, json: boole
   await err.write(await describeFiles(handle, answer))
 }
 
-const done = { restore: 'restored', recreate: 'created again', delete: 'deleted', none: 'unchanged' } as const
-const planned = { restore: 'restore', recreate: 'create again', delete: 'delete', none: 'leave unchanged' } as const
-
-type Words = Readonly<Record<RestoredName['action'], string>>
-
-async function describeFiles(handle: SessionHandle, answer: Answer): Promise<string> {
-  const { restored, refused } = commandResult('restoreFiles', answer)
-  if (restored.length === 0 && refused.length === 0)
-    return `${await noChangesText(handle, 'No file had to be put back.')}\n`
-  const lines = [
-    ...restored.filter((file) => !isLeftByMove(file)).map((file) => describeFile(file, done, 'moved back')),
-    ...refused.map(({ path, why }) => `left as it is: ${escapeLine(path)} (${escapeLine(why)})`),
-  ]
-  return `${lines.join('\n')}\n`
-}
-
-function describeFile({ path, action, movedFrom }: RestoredName, words: Words, moved: string): string {
-  if (movedFrom !== undefined) return `${moved}: ${escapeLine(movedFrom)} → ${escapeLine(path)}`
-  return `${words[action]}: ${escapeLine(path)}`
-}
-
 async function showPreview(preview: RestorePreview, json: boolean, { out, err }: CliContext) {
   if (json) return out.writeJson(preview)
-  const { files, refused } = preview
-  for (const file of files) {
-    if (isLeftByMove(file)) continue
-    const shown = file.diff === '' ? '' : `${diffText(file.diff, out.paint)}\n`
-    await out.write(`${describeFile(file, planned, 'move back')}\n${shown}`)
-  }
-  for (const { path, why } of refused) await out.write(`leave as it is: ${escapeLine(path)} (${escapeLine(why)})\n`)
-  await err.write(files.length === 0 ? 'No file would be changed.\n' : 'Nothing was changed yet.\n')
+  await out.write(describePreview(preview, out.paint))
+  await err.write(preview.files.length === 0 ? 'No file would be changed.\n' : 'Nothing was changed yet.\n')
 }

@@ -69,7 +69,11 @@ export function approvalRows(asked: OpenQuestion, options: CardOptions): readonl
 function keyRows({ preview, reason }: OpenQuestion, options: CardOptions, width: number): readonly StyledLine[] {
   const { keys, isDriving } = options
   if (!isDriving) return wrapLine(line('Another screen drives this session. Ctrl+X takes over.', styles.dim), width)
-  if (keys === 'input') return wrapLine(line('Tab answers it, or Esc when the input is empty. Your keys go to the input now.', styles.dim), width)
+  if (keys === 'input')
+    return wrapLine(
+      line('Tab answers it, or Esc when the input is empty. Your keys go to the input now.', styles.dim),
+      width,
+    )
   if (keys === 'soon') return [line('…', styles.dim)]
   const longer = reason === undefined ? ['t turn', 's session', 'a always'] : []
   const hints =

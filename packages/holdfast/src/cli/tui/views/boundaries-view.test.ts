@@ -1,8 +1,9 @@
 import { type CommandInput, fault, type ListedBoundary, ok, refuse } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { boundaryCommand } from '../../sessions/boundary-command.ts'
 import { statusRow } from '../render/status.ts'
 import type { StyledLine } from '../term/lines.ts'
-import { boundaryCommand, boundaryRows, showBoundaries } from './boundaries-view.ts'
+import { boundaryRows, showBoundaries } from './boundaries-view.ts'
 import { createRestoreView } from './files-view.ts'
 import type { FullView } from './full-view.ts'
 

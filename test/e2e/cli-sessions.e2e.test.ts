@@ -153,14 +153,20 @@ describe('removing sessions', () => {
     expect(restored.stdout.trim().split('\n').sort()).toEqual([one, two].sort())
     expect(await cli.run(['rm', one, two])).toMatchObject({ code: 0 })
     expect((await json('trash', 'empty', '--older-than', '1d')).count).toBe(0)
-    expect((await json('trash', 'empty')).count).toBe(2)
+    expect(await cli.run(['trash', 'empty'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Add --yes.') })
+    expect((await json('trash', 'empty', '--yes')).count).toBe(2)
     expect(handlesOf(await json('trash'))).toEqual([])
   })
 
   it('deletes a session permanently with --forever, in the trash or not', async () => {
     const [one, two] = [await spoken(), await spoken()]
     await cli.run(['rm', two])
+    // Nobody can be asked here.
     expect(await cli.run(['rm', one, two, '--forever'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Add --yes.'),
+    })
+    expect(await cli.run(['rm', one, two, '--forever', '--yes'])).toMatchObject({
       code: 0,
       stdout: `${one}\n${two}\n`,
       stderr: 'Deleted permanently: 2 sessions.\n',

@@ -159,7 +159,7 @@ it('asks before it deletes permanently, and pages what does not fit on the termi
 
   await cli.run(['rm', '@latest'])
   using emptied = openTerminal(cli, ['trash', 'empty'])
-  await emptied.until(/Delete what is in the trash permanently\? \[y\/n\]/)
+  await emptied.until(/Delete 1 session in the trash permanently\? There is no way back\. \[y\/n\]/)
   emptied.type('y\r')
   await emptied.until(/Deleted permanently: 1 session\./)
   expect(await emptied.ended).toBe(0)

@@ -128,7 +128,7 @@ describe('holdfast import and export', () => {
     writeFileSync(join(cli.workdir, 'one.jsonl'), whole)
     const [id = ''] = (await cli.run(['import', 'one.jsonl'])).stdout.match(/ses_\w+/) ?? []
     const own = (await cli.run(['export', id, '--format', 'jsonl'])).stdout
-    await cli.run(['rm', id, '--forever'])
+    await cli.run(['rm', id, '--forever', '--yes'])
     // Cut in the middle of a turn, which the import ends.
     writeFileSync(join(cli.workdir, 'own.jsonl'), own.slice(0, own.indexOf('\n', own.lastIndexOf('"user.said"')) + 1))
     expect((await cli.run(['import', 'own.jsonl'])).code).toBe(0)
@@ -136,7 +136,7 @@ describe('holdfast import and export', () => {
     const changed = await cli.run(['import', 'own.jsonl'])
     expect([changed.code, changed.stderr]).toEqual([1, expect.stringContaining(`holdfast rm ${id} --forever`)])
     expect((await cli.run(['import', cli.workdir])).code).toBe(0) // of a folder, other files may be as they were
-    expect((await cli.run(['rm', id, '--forever'])).code).toBe(0)
+    expect((await cli.run(['rm', id, '--forever', '--yes'])).code).toBe(0)
     expect((await cli.run(['import', 'own.jsonl'])).code).toBe(0)
     expect((await cli.run(['export', id, '--format', 'jsonl'])).stdout).toBe(own)
   })

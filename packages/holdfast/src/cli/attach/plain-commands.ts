@@ -38,7 +38,7 @@ type PlainCommand = {
   readonly given?: string
   /** Whether it is the session's command if something follows the name, such as `/model demo/agent`. */
   readonly isBare?: true
-  readonly run: (deps: PlainDeps, given: string) => Promise<unknown> | void
+  readonly run: (deps: PlainDeps, given: string) => unknown
 }
 
 /** The commands that need a screen, and what to use instead. */

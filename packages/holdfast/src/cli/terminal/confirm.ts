@@ -1,4 +1,5 @@
 import type { CliContext } from './cli-context.ts'
+import { rejectUsage } from './exit.ts'
 import { askLine } from './prompt-user.ts'
 
 type ConfirmContext = Pick<CliContext, 'input' | 'err' | 'untilInterrupted'>
@@ -14,9 +15,11 @@ export async function askYesOrNo(
   return typed !== null && /^y(es)?$/i.test(typed.trim())
 }
 
-/** Asks before work that cannot be undone. In a script the command itself is the answer. */
+/** Asks before work that cannot be undone. Where nobody can be asked, the command needs `--yes`. */
 export async function confirm(question: string, context: ConfirmContext): Promise<boolean> {
-  const isWanted = (await askYesOrNo(question, context)) ?? true
+  const isWanted = await askYesOrNo(question, context)
+  if (isWanted === null)
+    return rejectUsage('This deletes permanently, and nobody can be asked here: there is no terminal. Add --yes.')
   if (!isWanted) await context.err.write('Nothing was changed.\n')
   return isWanted
 }

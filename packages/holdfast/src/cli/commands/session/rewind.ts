@@ -1,10 +1,4 @@
-import {
-  type CommandInput,
-  commandResult,
-  orThrow,
-  type RestorePreview,
-  type SessionHandle,
-} from '@holdfast/protocol'
+import { type CommandInput, commandResult, orThrow, type RestorePreview, type SessionHandle } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { withNamedSession } from '../../connect/connect.ts'

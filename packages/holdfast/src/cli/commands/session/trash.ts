@@ -91,11 +91,16 @@ function restoreAll({ json }: Flags, context: CliContext): Promise<CommandResult
 
 async function empty(flags: Flags, context: CliContext): Promise<CommandResult> {
   const { 'older-than': ageMs, 'dry-run': dryRun, json } = flags
-  const isSure = dryRun || flags.yes || (await confirm('Delete what is in the trash permanently?', context))
-  if (!isSure) return exitCodes.failed
   const before = ageMs === undefined ? undefined : new Date(context.now() - ageMs).toISOString()
   return withExistingSessions(context, async (reached) => {
+    if (!dryRun && !flags.yes) {
+      const count = reached ? orThrow(await reached.sessions.emptyTrash({ dryRun: true, before })).count : 0
+      const what = `${counted(count, 'session')} in the trash`
+      if (count > 0 && !(await confirm(`Delete ${what} permanently? There is no way back.`, context)))
+        return exitCodes.failed
+    }
     const removal = reached ? orThrow(await reached.sessions.emptyTrash({ dryRun, before })) : nothingRemoved(dryRun)
     await printRemoval(removal, deletedForever, json, context)
+    return exitCodes.ok
   })
 }

@@ -49,11 +49,33 @@ describe('a count', () => {
 })
 
 describe('the preview of a session', () => {
-  const of = (recentText: string, title = 'list') => previewText({ title, recentText, preview: 'list' })
+  const of = (recentText: string, title = 'list', turnCount = 1) =>
+    previewText({ title, recentText, preview: 'list', turnCount })
 
-  it('is the last line with words, as plain text', () => {
-    expect(of('list\n## Done\n- **two** `files`\n```\n---')).toBe('two files')
-    expect(of('count\n1, 2, 3.')).toBe('1, 2, 3.')
+  it('is the first line of the first answer, as plain text', () => {
+    expect(of('list\n## Done with **both** `files`\n- two\n```\n---')).toBe('Done with both files')
+  })
+
+  it('is the last line after several short turns', () => {
+    expect(of('list\ntwo files\ncount\n1, 2, 3.\n```', 'list', 2)).toBe('1, 2, 3.')
+  })
+
+  it('is the beginning of a long message, with an ellipsis where it is cut', () => {
+    expect(of(`Here it is:\n${'word '.repeat(100)}`.slice(0, 240), 'list', 3)).toBe('Here it is:')
+    expect(
+      of(
+        'lamps '
+          .repeat(100)
+          .slice(0, 240 - 2)
+          .padEnd(240, 'x'),
+        'list',
+        3,
+      ),
+    ).toMatch(/^lamps .*lamps…$/)
+  })
+
+  it('keeps the underscores of names, and drops those of emphasis', () => {
+    expect(of('list\n_See_ __both__ of read_file and max_px_')).toBe('See both of read_file and max_px')
   })
 
   it('does not repeat the title', () => {

@@ -1,4 +1,4 @@
-import { type CallView, clip, escapeLine, type Message, type Meta } from '@holdfast/protocol'
+import { type CallView, clip, escapeLine, limits, type Message, type Meta } from '@holdfast/protocol'
 import { oneLine } from './format.ts'
 
 const telling = ['command', 'path', 'file', 'pattern', 'query', 'url', 'task', 'name']
@@ -27,12 +27,25 @@ export function messageText(message: Message): string {
   }
 }
 
-const marks = /^[\s>#|*+-]+|[`*_~|]+/g
+const marks = /^[\s>#|*+-]+|[`*~|]+|(?<![\p{L}\p{N}_])_+(?=\S)|(?<=\S)_+(?![\p{L}\p{N}_])/gu
 const hasWords = /[\p{L}\p{N}]/u
 
-/** Returns the last line that was said in a session, without the marks of markdown; empty if the title says the same. */
-export function previewText({ title, recentText, preview }: Pick<Meta, 'title' | 'recentText' | 'preview'>): string {
-  const lines = (recentText || preview).split('\n').map((line) => oneLine(line.replaceAll(marks, ' ')))
-  const last = lines.findLast((line) => hasWords.test(line)) ?? ''
-  return last === oneLine(title) ? '' : last
+type Previewed = Pick<Meta, 'title' | 'recentText' | 'preview' | 'turnCount'>
+
+/**
+ * Returns a line of what was said last, without the marks of markdown; empty if the title says the same. A text of full
+ * length is the beginning of one message: its first line. A shorter text has whole messages, and does not say where each
+ * begins: in the first turn the answer is behind the prompt, and later the last line is taken.
+ */
+export function previewText({ title, recentText, preview, turnCount }: Previewed): string {
+  const lines = (recentText || preview)
+    .split('\n')
+    .map((line) => oneLine(line.replaceAll(marks, ' ')))
+    .filter((line) => hasWords.test(line))
+  const [first = '', second] = lines
+  if (recentText.length >= limits.recentTextCharsMax - 1)
+    return second === undefined ? `${first.replace(/\s+\S*$/, '')}…` : first
+  const isFirstTurn = turnCount <= 1 && first === oneLine(preview)
+  const shown = (isFirstTurn ? second : undefined) ?? lines.at(-1) ?? ''
+  return shown === oneLine(title) ? '' : shown
 }

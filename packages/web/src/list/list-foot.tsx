@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'react'
 import { useActions } from '../actions/actions.tsx'
-import { useKey } from '../keys/use-key.ts'
+import { keyText } from '../keys/key-hint.tsx'
+import { runKey, useKey } from '../keys/use-key.ts'
 import { askToNotify, type NotifyState, notifyState } from '../screens/notify.ts'
 import { useIsLost } from '../screens/use-screens.ts'
 import { goTo, hrefOf } from '../ui/route.ts'
 
-/** Below the list: notifications, settings, trash and import. */
+/** Below the list: notifications, settings, trash, import and the list of keys. */
 export function ListFoot() {
   const { chooseImport } = useActions()
   const isLost = useIsLost()
@@ -21,6 +22,9 @@ export function ListFoot() {
       </a>
       <button type="button" className="quiet" disabled={isLost} onClick={chooseImport}>
         Import…
+      </button>
+      <button type="button" className="quiet" title={`List all keys${keyText('help')}`} onClick={() => runKey('help')}>
+        Keys
       </button>
     </footer>
   )

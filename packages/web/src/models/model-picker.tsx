@@ -1,5 +1,6 @@
 import { escapeLine, type ModelList } from '@holdfast/protocol'
 import { useMemo, useState } from 'react'
+import { useKey } from '../keys/use-key.ts'
 import { Picker } from '../ui/combobox.tsx'
 import { KeyDialog } from './key-dialog.tsx'
 import { abilitiesText, groupModels, type ModelChoice, modelTitle, priceText, searchedText } from './model-text.ts'
@@ -20,6 +21,8 @@ const nothing: ModelList = { models: [], providers: [] }
 /** Chooses a model. One that needs a key leads to the form that adds it. */
 export function ModelPicker({ model, onChoose, isOff = false, title, side = 'bottom' }: ModelPickerProps) {
   const { models, fault } = useServerFacts()
+  const [isOpen, setOpen] = useState(false)
+  useKey('model', () => setOpen(true), !isOff)
   const [wanted, setWanted] = useState<ModelChoice | null>(null)
   const groups = useMemo(() => groupModels(models ?? nothing), [models])
   const all = groups.flatMap(({ items }) => items)
@@ -46,6 +49,8 @@ export function ModelPicker({ model, onChoose, isOff = false, title, side = 'bot
         textOf={searchedText}
         draw={(one) => <ModelRow choice={one} />}
         onChoose={choose}
+        isOpen={isOpen}
+        onOpen={setOpen}
         side={side}
         emptyText={fault ? escapeLine(fault.message) : 'No model matches. Clear the search to see all.'}
       />

@@ -1,4 +1,6 @@
 import type { ThinkingLevel } from '@holdfast/protocol'
+import { useState } from 'react'
+import { useKey } from '../keys/use-key.ts'
 import { Menu, MenuChoices } from '../ui/menu.tsx'
 import { levelsOf } from './model-text.ts'
 import { useServerFacts } from './server-context.ts'
@@ -23,11 +25,16 @@ const texts: Readonly<Record<ThinkingLevel, string>> = {
 export function ThinkingMenu({ model, level, onChoose, isOff = false, side = 'bottom' }: ThinkingMenuProps) {
   const { models } = useServerFacts()
   const levels = levelsOf(models, model)
-  if (levels.length < 2 && levels[0] === level) return null
+  const hasChoice = levels.length >= 2 || levels[0] !== level
+  const [isOpen, setOpen] = useState(false)
+  useKey('thinking', () => setOpen(true), hasChoice && !isOff)
+  if (!hasChoice) return null
   const choices = [...new Set([...levels, level])].map((one) => ({ value: one, name: capital(one), text: texts[one] }))
   return (
     <Menu
       label="Thinking"
+      isOpen={isOpen}
+      onOpen={setOpen}
       side={side}
       trigger={
         <button type="button" className="chip" disabled={isOff}>

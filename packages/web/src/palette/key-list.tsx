@@ -13,6 +13,8 @@ function groupsOf(available: readonly KeyName[]) {
 }
 
 const notes: { readonly [group: string]: string } = {
+  'This session': 'Alt with an arrow goes from turn to turn outside the message box.',
+  Writing: 'In the message box.',
   'A row of the list': 'On the session that has the focus.',
   Questions: 'The letters work on the question that has the focus.',
 }

@@ -17,6 +17,7 @@ import { ChildPane } from './child-pane.tsx'
 import { Dock } from './composer/dock.tsx'
 import { EndedNotice } from './ended-notice.tsx'
 import { ChangesByKey } from './files/changes-by-key.tsx'
+import { RewindByKey } from './files/rewind-by-key.tsx'
 import { SessionHeader } from './header/session-header.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
 import { type Panel, usePanel } from './panel/use-panel.ts'
@@ -149,6 +150,7 @@ function SessionPane(props: SessionPaneProps) {
                   onTakeOut={(text) => write(current().replace(text, ''))}
                 >
                   <ChangesByKey />
+                  <RewindByKey />
                   <PinnedStrip view={view} />
                   <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
                   {live.connection.state === 'ended' && !isLost ? (

@@ -1,4 +1,6 @@
 import type { SessionView } from '@holdfast/protocol'
+import { useState } from 'react'
+import { useKey } from '../keys/use-key.ts'
 import { Menu, MenuChoices } from '../ui/menu.tsx'
 
 export type PermissionChoice = SessionView['approvals'] | 'readOnly'
@@ -25,11 +27,16 @@ type PermissionMenuProps = {
 export function PermissionMenu({ permission, onChoose, hasBegun = false, isOff, side }: PermissionMenuProps) {
   const choices = permissions.filter(({ value }) => !hasBegun || value !== 'readOnly')
   const name = permissions.find(({ value }) => value === permission)?.name
-  if (hasBegun && permission === 'readOnly') return <span className="chip-word">{name}</span>
+  const isFixed = hasBegun && permission === 'readOnly'
+  const [isOpen, setOpen] = useState(false)
+  useKey('permissions', () => setOpen(true), !isFixed && isOff !== true)
+  if (isFixed) return <span className="chip-word">{name}</span>
   return (
     <Menu
       label="Permissions"
       className="wide"
+      isOpen={isOpen}
+      onOpen={setOpen}
       {...(side && { side })}
       trigger={
         <button type="button" className={permission === 'none' ? 'chip never-asks' : 'chip'} disabled={isOff}>

@@ -8,6 +8,8 @@ type MenuProps = {
   /** The name of the menu. */
   readonly label: string
   readonly onOpen?: (isOpen: boolean) => void
+  /** Whether it is open. Without it, the menu knows it alone. */
+  readonly isOpen?: boolean
   readonly className?: string
   readonly side?: 'top' | 'bottom'
   readonly align?: 'start' | 'center' | 'end'
@@ -16,9 +18,9 @@ type MenuProps = {
 }
 
 /** A menu of actions. Arrow keys and letters move in it, Enter chooses, Escape closes it. */
-export function Menu({ trigger, label, onOpen, className, side, align = 'start', children }: MenuProps) {
+export function Menu({ trigger, label, isOpen, onOpen, className, side, align = 'start', children }: MenuProps) {
   return (
-    <Base.Root onOpenChange={(open) => onOpen?.(open)}>
+    <Base.Root {...(isOpen !== undefined && { open: isOpen })} onOpenChange={(open) => onOpen?.(open)}>
       <Base.Trigger render={trigger} />
       <MenuPanel label={label} className={className} side={side} align={align}>
         {children}

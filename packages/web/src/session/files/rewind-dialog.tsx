@@ -97,16 +97,18 @@ type RewoundFilesProps = {
   readonly onChoose: (isChosen: boolean) => void
 }
 
-/** Offers to put the files back too, and shows what that would change. */
-function RewoundFiles({ preview, isChosen, onChoose }: RewoundFilesProps) {
+/** Offers to put the files back too, and shows what that would change and what cannot be put back. */
+export function RewoundFiles({ preview, isChosen, onChoose }: RewoundFilesProps) {
   const files = preview.files.filter((file) => file.action !== 'none' && !isLeftByMove(file)).length
   if (files === 0 && preview.refused.length === 0) return <p className="nothing">No file has changed since.</p>
   return (
     <section className="rewind-files" aria-label="Files">
-      <label>
-        <input type="checkbox" checked={isChosen} onChange={(event) => onChoose(event.target.checked)} />
-        Put {counted(files, 'file')} back too
-      </label>
+      {files > 0 && (
+        <label>
+          <input type="checkbox" checked={isChosen} onChange={(event) => onChoose(event.target.checked)} />
+          Put {counted(files, 'file')} back too
+        </label>
+      )}
       <RestorePreviewView preview={preview} />
     </section>
   )

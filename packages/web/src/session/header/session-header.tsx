@@ -92,11 +92,11 @@ export function SessionHeader({
         )}
       </HeaderActions>
       <PanelButton panel={panel} todos={view.todos} />
-      <p className="session-status">
-        <ConnectionWord connection={connection} />
-        <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />
-        <span className="status-word">{isAsked ? askedText(control) : statusText(view.status)}</span>
-      </p>
+      <SessionStatus
+        connection={connection}
+        dot={isAsked ? 'asked' : view.status}
+        word={isAsked ? askedText(control) : statusText(view.status)}
+      />
     </header>
   )
 }
@@ -143,15 +143,22 @@ function PanelButton({ panel, todos }: { readonly panel: Panel; readonly todos: 
 const askedText = ({ watching, driver }: Control): string =>
   watching === null || driver === null ? 'Waiting for you' : 'Waiting for who has control'
 
-/** Shows connection problems only. */
-function ConnectionWord({ connection }: { readonly connection: Connection }) {
-  switch (connection.state) {
-    case 'live':
-      return null
-    case 'connecting': // a snapshot is on screen, so this is a reconnect
-    case 'waiting':
-      return <span className="connection bad">connection lost</span>
-    case 'ended':
-      return null // the notice in the place of the input says why
-  }
+type SessionStatusProps = { readonly connection: Connection; readonly dot: string; readonly word: string }
+
+/** Shows the status of the session. While the connection is lost nobody knows it, so only that is shown. */
+export function SessionStatus({ connection: { state }, dot, word }: SessionStatusProps) {
+  // A snapshot is on screen, so `connecting` is a reconnect. Once it has ended, the notice in the place of the input says why.
+  const isLost = state === 'connecting' || state === 'waiting'
+  return (
+    <p className="session-status">
+      {isLost ? (
+        <span className="connection bad">connection lost</span>
+      ) : (
+        <>
+          <span className={`dot ${dot}`} aria-hidden="true" />
+          <span className="status-word">{word}</span>
+        </>
+      )}
+    </p>
+  )
 }

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, posix, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'rolldown'
 import { type PublishedPackage, published, withoutInternal } from './published.ts'
 
 /**
  * Makes the tarballs people install: built JavaScript and types, because Node strips no types under node_modules.
- * The internal packages are bundled into the published ones, so that there are three names to install and not six.
+ * The internal packages are copied into the published ones, so that there are three names to install and not six. They are
+ * no bundleDependencies: npm then misplaces the other dependencies where a program has another version of one, such as Zod 3.
  * Each common thread is one file.
  */
 const run = promisify(execFile)
@@ -38,27 +39,24 @@ function builtExports(exports: Record<string, string> = {}): Record<string, obje
   )
 }
 
-async function stagePackage(folder: string, into: string): Promise<Manifest> {
-  const { devDependencies: _, scripts: __, ...manifest } = await manifestOf(folder)
-  const built: Manifest = { ...manifest, exports: builtExports(manifest.exports) as never } // npm reads both forms
-  await mkdir(into, { recursive: true })
-  await cp(join(root, 'build/out', folder, 'src'), join(into, 'dist'), { recursive: true })
-  await writeFile(join(into, 'package.json'), `${JSON.stringify(built, null, 2)}\n`)
-  return built
-}
-
 async function stagePublished({ folder, bundled }: PublishedPackage): Promise<string> {
   const into = join(stage, folder)
-  const manifest = await stagePackage(folder, into)
+  const { devDependencies: _, scripts: __, ...manifest } = await manifestOf(folder)
   const dependencies: Record<string, string> = { ...manifest.dependencies }
+  const copied = new Map<string, string>()
+  await cp(join(root, 'build/out', folder, 'src'), join(into, 'dist'), { recursive: true })
   for (const name of bundled) {
-    const inner = await stagePackage(name, join(into, 'node_modules/@holdfast', name))
-    Object.assign(dependencies, inner.dependencies, { [inner.name]: inner.version })
+    const inner = await manifestOf(name)
+    await cp(join(root, 'build/out', name, 'src'), join(into, 'internal', name), { recursive: true })
+    Object.assign(dependencies, inner.dependencies)
+    for (const [path, source] of Object.entries(inner.exports ?? {}))
+      copied.set(posix.join(inner.name, path), source.replace('./src/', `internal/${name}/`).replace(/\.ts$/, '.js'))
   }
-  const bundleDependencies = bundled.map((name) => `@holdfast/${name}`)
-  const files = ['dist', 'bin', 'man', 'README.md', 'LICENSE']
-  const exports = withoutInternal(manifest.exports ?? {})
-  const whole = { ...manifest, exports, dependencies, bundleDependencies, files }
+  for (const name of bundled) delete dependencies[`@holdfast/${name}`]
+  await importCopies(into, copied)
+  const files = ['dist', 'internal', 'bin', 'man', 'README.md', 'LICENSE']
+  const exports = withoutInternal(builtExports(manifest.exports))
+  const whole = { ...manifest, exports, dependencies, files }
   await writeFile(join(into, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`)
   await cp(join(root, 'LICENSE'), join(into, 'LICENSE'))
   await cp(join(root, 'packages', folder, 'README.md'), join(into, 'README.md'))
@@ -69,6 +67,20 @@ async function stagePublished({ folder, bundled }: PublishedPackage): Promise<st
     await bundleThreads(into)
   }
   return into
+}
+
+/** Makes the built files import the copies of the internal packages. `copied` has a file for each name that they import. */
+async function importCopies(into: string, copied: ReadonlyMap<string, string>): Promise<void> {
+  for await (const file of glob('{dist,internal}/**/*.{js,d.ts}', { cwd: into })) {
+    const built = await readFile(join(into, file), 'utf8')
+    const changed = built.replace(/(['"])(@holdfast\/[\w/-]+)\1/g, (whole, quote, name) => {
+      const copy = copied.get(name)
+      if (copy === undefined) return whole
+      const path = relative(dirname(file), copy).replaceAll('\\', '/')
+      return `${quote}${path.startsWith('.') ? path : `./${path}`}${quote}`
+    })
+    if (changed !== built) await writeFile(join(into, file), changed)
+  }
 }
 
 /** The threads that an ordinary program starts, see `findBundle`. */
@@ -85,7 +97,7 @@ async function bundleThreads(into: string): Promise<void> {
     const script = join(into, 'dist', thread)
     await build({
       ...{ input: `${script}.js`, cwd: into, platform: 'node', logLevel: 'warn' },
-      external: /^(?!@holdfast\/)[^./]/, // libraries stay dependencies
+      external: /^[^./]/, // libraries stay dependencies
       output: { file: `${script}.cjs`, format: 'cjs', codeSplitting: false },
     })
     await rm(`${script}.js`)

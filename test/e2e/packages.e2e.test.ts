@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,7 +12,7 @@ const run = promisify(execFile)
 const readme = readFileSync(resolve(import.meta.dirname, '../../packages/holdfast/README.md'), 'utf8')
 const [, example = ''] = /```ts\n(.*?)```/s.exec(readme) ?? []
 
-describe('the packed tarballs, installed in an empty folder', () => {
+describe('the packed tarballs, installed in a program that uses Zod 3', () => {
   let folder = ''
   const testkitIn = (place: string) => join(folder, place, 'node_modules/@holdfast/testkit')
   const env = () => ({
@@ -30,7 +30,11 @@ describe('the packed tarballs, installed in an empty folder', () => {
     const packed = await pack(join(folder, 'tarballs'))
     await mkdir(join(folder, 'app'))
     await writeFile(join(folder, 'app/package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
-    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...packed], inApp())
+    const install = (...names: string[]) =>
+      run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...names], inApp())
+    // As in many programs: another version of a library that Holdfast needs, installed before it.
+    await install('zod@3')
+    await install(...packed)
     // Only the last test has it: a second install would take as long as all tests together.
     await mkdir(dirname(testkitIn('aside')), { recursive: true })
     await rename(testkitIn('app'), testkitIn('aside'))
@@ -39,11 +43,27 @@ describe('the packed tarballs, installed in an empty folder', () => {
 
   it('contain built JavaScript and types, and no TypeScript source', async () => {
     const files = await readdir(join(folder, 'app/node_modules/holdfast'), { recursive: true })
-    const ours = files.filter((file) => !file.includes('node_modules') || file.includes('@holdfast'))
+    const ours = files.filter((file) => !file.includes('node_modules'))
     expect(ours.some((file) => file.endsWith('open.js'))).toBe(true)
     expect(ours.some((file) => file.endsWith('open.d.ts'))).toBe(true)
     expect(ours.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([])
     expect(ours.filter((file) => file.includes('.test.'))).toEqual([])
+  })
+
+  it('name no internal package, neither in an import nor as a dependency', async () => {
+    for (const name of ['holdfast', '@holdfast/client', 'aside']) {
+      const place = name === 'aside' ? testkitIn('aside') : join(folder, 'app/node_modules', name)
+      const { dependencies, bundleDependencies } = JSON.parse(await readFile(join(place, 'package.json'), 'utf8'))
+      expect(Object.keys(dependencies).filter((one) => one.startsWith('@holdfast/'))).toEqual([])
+      expect(bundleDependencies).toBeUndefined()
+      const files = (await readdir(place, { recursive: true })).filter((file) =>
+        /^(dist|internal).*\.(js|ts)$/.test(file),
+      )
+      const naming = files.filter((file) =>
+        /['"]@holdfast\/(protocol|core|client)\b/.test(readFileSync(join(place, file), 'utf8')),
+      )
+      expect(naming).toEqual([])
+    }
   })
 
   it('contain each thread of the store as one file', async () => {
@@ -136,6 +156,12 @@ describe('the packed tarballs, installed in an empty folder', () => {
       'Error: holdfast/testkit needs the package @holdfast/testkit. Install it: npm install -D @holdfast/testkit',
     )
     await rename(testkitIn('aside'), testkitIn('app'))
+    // The example has the Zod of Holdfast: Zod 3 makes no JSON Schema.
+    await mkdir(join(folder, 'app/examples/node_modules'))
+    await symlink(
+      join(folder, 'app/node_modules/holdfast/node_modules/zod'),
+      join(folder, 'app/examples/node_modules/zod'),
+    )
     expect((await evaluate(script)).stdout.trim()).toBe('function')
     expect((await node('examples/own-tool.ts')).stdout).toContain('forecast returned')
   })

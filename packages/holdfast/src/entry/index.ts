@@ -70,6 +70,7 @@ export type {
   ArgumentsOf,
   FromJsonSchema,
   FromProperties,
+  FromTypeName,
   JsonSchema,
   StandardIssue,
   StandardResult,

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ToolBlobs, ToolContext, ToolRun } from '@holdfast/core/ports'
 import { BlobHash, fault, HoldfastError } from '@holdfast/protocol'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from './define-own-tool.ts'
+import type { FromJsonSchema } from './tool-input.ts'
 
 const input = { type: 'object', properties: {} } as const
 const context = { workdir: '/work' } as ToolContext // an own tool reads nothing else of it
@@ -117,5 +118,75 @@ describe('a tool with a wrong preview', () => {
     const tool = defineTool({ name: 'note', description: 'Notes.', input, preview, run: () => 'noted' })
     const message = 'The tool note refuses these arguments: no such note.'
     expect(await tool.prepare({}, context, call.signal)).toEqual({ type: 'unusable', message })
+  })
+})
+
+describe('a wrong definition', () => {
+  const right = { name: 'note', description: 'Notes.', input, run: () => 'noted' }
+  it.each<[string, unknown, string]>([
+    ['nothing', undefined, 'defineTool({ name, description, input, run })'],
+    ['a text', 'note', 'defineTool({ name, description, input, run })'],
+    ['no name', { ...right, name: undefined }, 'The tool without a name cannot be used: a name is a letter'],
+    ['a name of MCP', { ...right, name: 'mcp__note' }, 'belong to the tools of MCP servers'],
+    ['no description', { ...right, description: undefined }, 'give it a description'],
+    ['an empty description', { ...right, description: ' ' }, 'give it a description'],
+    ['a text for readOnly', { ...right, readOnly: 'yes' }, 'readOnly must be true or false'],
+    ['a number for destructive', { ...right, destructive: 0 }, 'destructive must be true or false'],
+    ['no run', { ...right, run: undefined }, 'run must be a function'],
+    ['a text for run', { ...right, run: 'noted' }, 'run must be a function'],
+    ['a preview that is no function', { ...right, preview: {} }, 'preview must be a function'],
+    ['a jsonSchema that is none', { ...right, jsonSchema: 'x' }, 'jsonSchema must be'],
+    ['an unknown field', { ...right, readonly: true }, `no field "readonly". Did you mean 'readOnly'?`],
+    ['a field of the AI SDK', { ...right, inputSchema: input }, 'no field "inputSchema"'],
+    ['no input', { ...right, input: undefined }, 'its input must be a Standard Schema or a JSON Schema'],
+    ['an input that is a text', { ...right, input: z.string() }, 'must be the schema of an object'],
+    ['an input that may be a text', { ...right, input: z.union([z.string(), z.object({})]) }, 'schema of an object'],
+    [
+      'a JSON Schema of a text for the model',
+      { ...right, input: z.object({}), jsonSchema: { type: 'string' } },
+      'object',
+    ],
+    ['a date', { ...right, input: z.object({ at: z.date() }) }, 'cannot be turned into a JSON Schema: '],
+    [
+      'a map',
+      { ...right, input: z.object({ at: z.map(z.string(), z.string()) }) },
+      'cannot be turned into a JSON Schema',
+    ],
+  ])('is refused: %s', (_, definition, why) => {
+    const define = () => defineTool(definition as typeof right) // a program may not be type-checked
+    expect(define).toThrow(HoldfastError)
+    expect(define).toThrow(expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(why) }))
+  })
+
+  it('is not a union of objects, which the model gets with its type', () => {
+    const either = z.discriminatedUnion('at', [z.object({ at: z.literal('a') }), z.object({ at: z.literal('b') })])
+    expect(defineTool({ ...right, input: either }).schema.input).toMatchObject({ type: 'object' })
+  })
+})
+
+describe('the types of a tool', () => {
+  it('let it return a value of an interface', async () => {
+    interface Weather {
+      readonly sunny: boolean
+    }
+    const weather = async (): Promise<Weather> => ({ sunny: true })
+    const tool = defineTool({ name: 'weather', description: 'Returns the weather.', input, run: weather })
+    expect((await tool.run({}, context, call)).output.text).toBe('{"sunny":true}')
+  })
+
+  it('follow a JSON Schema with several types', () => {
+    const several = {
+      type: 'object',
+      properties: {
+        note: { type: ['string', 'null'] },
+        count: { type: ['integer', 'boolean'] },
+        none: { type: 'null' },
+      },
+      required: ['note', 'count', 'none'],
+    } as const
+    type Arguments = FromJsonSchema<typeof several>
+    expectTypeOf<Arguments['note']>().toEqualTypeOf<string | null>()
+    expectTypeOf<Arguments['count']>().toEqualTypeOf<number | boolean>()
+    expectTypeOf<Arguments['none']>().toEqualTypeOf<null>()
   })
 })

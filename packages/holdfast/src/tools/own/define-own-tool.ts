@@ -12,12 +12,13 @@ import {
   Preview,
 } from '@holdfast/protocol'
 import { abortedResult, begun, failedWith } from '../define/define-tool.ts'
+import { checkDefinition, checkName } from './check-definition.ts'
 import { type CallPlace, checkOutput, createCallBlobs, WrongOutput } from './check-output.ts'
 import { type ArgumentsOf, badTool, type CheckedInput, isObject, readInput, type ToolInput } from './tool-input.ts'
 
 /** A tool of the program that embeds Holdfast. */
 export type ToolDefinition<Input extends ToolInput> = {
-  /** Letters, digits, `_` and `-`, at most 64; not the name of a built-in tool. */
+  /** Letters, digits, `_` and `-`, at most 64; not the name of a built-in tool, and not `mcp__…`. */
   readonly name: string
   /** Tells the model what it does, and when to use it. */
   readonly description: string
@@ -48,15 +49,7 @@ export type RunContext = {
 }
 
 /** The result of a call for the model: a text, a value that is sent as JSON, or an output with details. */
-export type ToolReturn =
-  | string
-  | ToolOutput
-  | { readonly [key: string]: unknown }
-  | readonly unknown[]
-  | number
-  | boolean
-  | null
-  | undefined
+export type ToolReturn = string | ToolOutput | object | number | boolean | null | undefined
 
 /** A result with details. */
 export type ToolOutput = {
@@ -85,6 +78,7 @@ export type ToolMedia = {
 
 /** Defines a tool for `openHoldfast({ tools })`. Throws `bad_request` if the definition cannot be used. */
 export function defineTool<const Input extends ToolInput>(definition: ToolDefinition<Input>): Tool {
+  checkDefinition(definition)
   const { name, input, jsonSchema, preview, run } = definition
   return createOwnTool({
     ...definition,
@@ -105,8 +99,7 @@ type CheckedDefinition = Pick<ToolDefinition<ToolInput>, 'name' | 'description' 
 /** Creates a tool of the runtime from a definition. */
 export function createOwnTool({ name, description, input, preview, run, ...kind }: CheckedDefinition): Tool {
   const { readOnly = false, destructive = !readOnly } = kind
-  if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
-    throw badTool(JSON.stringify(name), 'a name is a letter, then up to 63 letters, digits, _ and -.')
+  checkName(name)
   if (readOnly && destructive) throw badTool(name, 'it cannot be both readOnly and destructive.')
 
   return {

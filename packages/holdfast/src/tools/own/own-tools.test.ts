@@ -161,14 +161,20 @@ describe('a tool of the program', () => {
     const refused = (tools: unknown) =>
       openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: home }, tools: tools as OwnTools })
     await expect(refused([forecast({ name: 'shell' })])).rejects.toThrow('there is already a tool of this name')
+    const definition = { name: 'x', description: 'x', input, run: () => '' }
+    await expect(refused([definition])).rejects.toThrow('Write tools: [defineTool({')
+    const message = expect.stringContaining('has a value that is not a tool. Use defineTool')
+    for (const wrong of [null, 5, 'x', () => '', [null], ['x'], [() => ''], [[forecast()]]])
+      await expect(refused(wrong)).rejects.toMatchObject({ code: 'bad_request', message })
+    await expect(refused([{ schema: 5, prepare: 5 }])).rejects.toThrow('it is not a tool')
     await expect(refused([tool({ inputSchema: input, execute: () => 1 })])).rejects.toThrow('has no name')
     expect(() => forecast({ name: 'a b' })).toThrow('a name is a letter')
     expect(() => forecast({ destructive: true })).toThrow('both readOnly and destructive')
-    expect(() => defineTool({ ...{ name: 'x', description: '' }, input: {} as never, run: () => '' })).toThrow(
+    expect(() => defineTool({ ...{ name: 'x', description: 'x' }, input: {} as never, run: () => '' })).toThrow(
       'must be a Standard Schema or a JSON Schema',
     )
     const bare = { '~standard': { version: 1, vendor: 'bare', validate: (value: unknown) => ({ value }) } } as const
-    expect(() => defineTool({ name: 'x', description: '', input: bare, run: () => '' })).toThrow(
+    expect(() => defineTool({ name: 'x', description: 'x', input: bare, run: () => '' })).toThrow(
       'Give it as jsonSchema',
     )
   })

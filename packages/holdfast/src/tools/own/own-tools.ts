@@ -35,16 +35,32 @@ export function joinTools(builtIn: readonly Tool[], own: readonly Tool[]): reado
   const all = [...builtIn, ...own]
   const names = all.map(({ schema }) => schema.name)
   const double = names.find((name, index) => names.indexOf(name) !== index)
-  if (double !== undefined) throw badTool(double, 'there is already a tool of this name.')
+  if (double !== undefined) throw badTool(double, 'there is already a tool of this name. Choose another name.')
   return all
 }
 
-const isTool = (value: unknown): value is Tool => isObject(value) && 'schema' in value && 'prepare' in value
+const isTool = (value: unknown): value is Tool => {
+  if (!isObject(value)) return false
+  const { schema, prepare, run } = value as { readonly [field: string]: unknown } // any object has fields
+  return isObject(schema) && typeof prepare === 'function' && typeof run === 'function'
+}
 
 function readAiSdkTools(tools: unknown): Promise<readonly Tool[]> {
-  if (!isObject(tools) || 'execute' in tools || 'inputSchema' in tools) throw new HoldfastError(nameless)
+  if (!isObject(tools) || typeof tools === 'function' || Array.isArray(tools)) throw new HoldfastError(noTool)
+  if ('execute' in tools || 'inputSchema' in tools) throw new HoldfastError(nameless)
+  if ('run' in tools && 'description' in tools) throw new HoldfastError(undefinedTool)
   return Promise.all(Object.entries(tools).map(([name, tool]) => readAiSdkTool(name, tool)))
 }
+
+const noTool = fault(
+  'bad_request',
+  'The option tools has a value that is not a tool. Use defineTool, or give AI SDK tools by name: { tools: { weather: tool(…) } }.',
+)
+
+const undefinedTool = fault(
+  'bad_request',
+  'The option tools has a definition that defineTool has not checked. Write tools: [defineTool({ name, description, input, run })].',
+)
 
 const nameless = fault(
   'bad_request',

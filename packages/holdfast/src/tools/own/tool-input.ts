@@ -42,17 +42,29 @@ export type FromJsonSchema<Schema> = Schema extends { readonly const: infer Valu
   ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] }
     ? Value
-    : Schema extends { readonly type: 'string' }
-      ? string
-      : Schema extends { readonly type: 'number' | 'integer' }
-        ? number
-        : Schema extends { readonly type: 'boolean' }
-          ? boolean
-          : Schema extends { readonly type: 'array'; readonly items: infer Items }
-            ? readonly FromJsonSchema<Items>[]
-            : Schema extends { readonly type: 'object'; readonly properties: infer Properties }
-              ? FromProperties<Properties, Schema extends { readonly required: readonly (infer Name)[] } ? Name : never>
-              : unknown
+    : Schema extends { readonly type: readonly (infer Name)[] }
+      ? FromTypeName<Schema, Name>
+      : Schema extends { readonly type: 'string' }
+        ? string
+        : Schema extends { readonly type: 'number' | 'integer' }
+          ? number
+          : Schema extends { readonly type: 'boolean' }
+            ? boolean
+            : Schema extends { readonly type: 'null' }
+              ? null
+              : Schema extends { readonly type: 'array'; readonly items: infer Items }
+                ? readonly FromJsonSchema<Items>[]
+                : Schema extends { readonly type: 'object'; readonly properties: infer Properties }
+                  ? FromProperties<
+                      Properties,
+                      Schema extends { readonly required: readonly (infer Name)[] } ? Name : never
+                    >
+                  : unknown
+
+/** The type of the values that a JSON Schema with several types accepts: each type for itself. */
+export type FromTypeName<Schema, Name> = Name extends unknown
+  ? FromJsonSchema<Omit<Schema, 'type'> & { readonly type: Name }>
+  : never
 
 /** The type of an object with these properties. Those in `required` must be present. */
 export type FromProperties<Properties, Required> = {
@@ -79,12 +91,40 @@ export function readInput(tool: string, input: unknown, given?: object): Checked
   }
   // It has the mark of the standard.
   const standard = (input as StandardSchema)['~standard']
-  const schema = given ?? standard.jsonSchema?.input({ target: 'draft-07' })
+  const schema = given ?? jsonSchemaOf(tool, standard)
   if (!schema) {
-    const how = 'Give it as jsonSchema, or use a schema that follows the Standard JSON Schema.'
+    const newer = standard.vendor === 'zod' ? 'use Zod 4' : 'use a schema that follows the Standard JSON Schema'
+    const how = `Give it as jsonSchema, or ${newer}.`
     throw badTool(tool, `its schema (${standard.vendor}) cannot be turned into a JSON Schema. ${how}`)
   }
-  return { schema: withoutMark(schema), check: async (args) => toResult(tool, await standard.validate(args)) }
+  return { schema: objectSchema(tool, schema), check: async (args) => toResult(tool, await standard.validate(args)) }
+}
+
+function jsonSchemaOf(tool: string, { jsonSchema }: StandardSchema['~standard']): object | undefined {
+  try {
+    return jsonSchema?.input({ target: 'draft-07' })
+  } catch (error) {
+    const how = 'Use types that JSON has, such as a text for a date, or give the schema for the model as jsonSchema.'
+    throw badTool(
+      tool,
+      `its input cannot be turned into a JSON Schema: ${errorMessage(error).replace(/\.$/, '')}. ${how}`,
+    )
+  }
+}
+
+/** Returns the schema for the model. Providers take objects only, and want the type also beside a union of objects. */
+function objectSchema(tool: string, schema: object): { readonly [keyword: string]: unknown } {
+  if (!acceptsObjects(schema))
+    throw badTool(tool, 'its input must be the schema of an object, such as z.object({ city: z.string() }).')
+  return { type: 'object', ...withoutMark(schema) }
+}
+
+function acceptsObjects(schema: unknown): boolean {
+  if (!isObject(schema)) return false
+  const { type, anyOf, oneOf, allOf } = schema as { readonly [keyword: string]: unknown } // any object has keywords
+  if (type !== undefined) return type === 'object'
+  const parts = [anyOf, oneOf, allOf].find((one) => Array.isArray(one))
+  return parts !== undefined && (parts as readonly unknown[]).every(acceptsObjects)
 }
 
 /** Reads a JSON Schema; it is checked with Zod. */

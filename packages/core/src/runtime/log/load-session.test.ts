@@ -71,6 +71,14 @@ describe('loading a session', () => {
     })
   })
 
+  it.each(['', 'garbage', 'null', '5', '{}', '{"state":{"seq":3}}'])('ignores the snapshot %j', async (body) => {
+    const snapshot = { ...toSnapshot(folded(log.slice(0, 3))), body }
+    expect(await loadSession(sourceOf(log, { snapshot }).source, aSession)).toMatchObject({
+      ok: true,
+      value: { ...folded(log), snapshotSeq: 0 },
+    })
+  })
+
   it('that does not exist is refused', async () => {
     const source = { ...sourceOf(log).source, entry: async () => null }
     expect(await loadSession(source, aSession)).toMatchObject({ fault: { code: 'session_not_found' } })

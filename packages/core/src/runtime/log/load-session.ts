@@ -13,7 +13,7 @@ import {
 } from '@holdfast/protocol'
 import type { Catalogue } from '../../ports/store/catalogue.ts'
 import type { Log, ReadRecord } from '../../ports/store/log.ts'
-import type { Snapshots } from '../../ports/store/store.ts'
+import type { Snapshots, StoredSnapshot } from '../../ports/store/store.ts'
 import { evolve, foldNumber } from '../../session/evolve.ts'
 import { emptySession, type SessionState } from '../../session/state.ts'
 import { addToEntry, type EntryFold, newEntry } from '../../session/view.ts'
@@ -60,11 +60,22 @@ function foldDamaged(folded: Folded | null, id: SessionId, record: ReadRecord): 
   return { ...folded, state: { ...folded.state, seq: record.seq } }
 }
 
+/** Returns the folds of a snapshot; null if a store returned something else, because the log has all that is in it. */
+function readSnapshot({ seq, body }: StoredSnapshot): Folded | null {
+  try {
+    const saved = JSON.parse(body) as Partial<Folded> | null // our own JSON of the same fold number, if the store is right
+    return saved?.state?.seq === seq && saved.row ? (saved as Folded) : null
+  } catch {
+    return null
+  }
+}
+
 /** Loads the folds of a session at its head: a snapshot and a short tail, however long the history is. */
 export async function loadSession(source: SessionSource, id: SessionId): Promise<Result<LoadedSession>> {
   const [known, stored] = await Promise.all([source.entry(id), source.loadSnapshot(id, foldNumber)])
   if (known === null) return refuse(sessionNotFound(id, { session: id }))
-  let folded: Folded | null = stored ? (JSON.parse(stored.body) as Folded) : null // our own JSON of the same fold number
+  const saved = stored && readSnapshot(stored)
+  let folded = saved
   let lost: Seq[] = []
   let after = folded?.state.seq ?? known.base
   while (after < known.head) {
@@ -81,7 +92,7 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
   if (folded === null) {
     return refuse(fault('log_damaged', `The first record of ${id} cannot be read.`, { session: id, lost }))
   }
-  return ok({ ...folded, snapshotSeq: stored?.seq ?? known.base, lost })
+  return ok({ ...folded, snapshotSeq: saved?.state.seq ?? known.base, lost })
 }
 
 /** Whether the record says that a person accepted the loss of record `lost`. */

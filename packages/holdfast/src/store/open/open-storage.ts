@@ -107,9 +107,26 @@ function takeStore(store: Store, blobs: Blobs | undefined, mirror: string | unde
   }
   if (mirror !== undefined) return refuse(noMirror(location, mirror))
   const memoryStore = createMemoryStore()
-  const own = blobs ?? createMemoryBlobs()
-  return ok({ location, store, memoryStore, blobs: own, mirror: null, cluster: null, openWriterPort: null })
+  const own = blobs ? bindMethods(blobs, blobMethods) : createMemoryBlobs()
+  const { tenants, permissionRules } = store
+  const bound: Store = {
+    ...bindMethods(store, storeMethods),
+    ...(tenants && { tenants }),
+    ...(permissionRules && { permissionRules }),
+  }
+  return ok({ location, store: bound, memoryStore, blobs: own, mirror: null, cluster: null, openWriterPort: null })
 }
+
+/** Returns the methods as functions of their own: the parts of the runtime pass on single ones, also of an instance of a class. */
+function bindMethods<Port extends object>(port: Port, names: readonly (keyof Port)[]): Port {
+  const bound = names.map((name) => {
+    const method = port[name]
+    return [name, typeof method === 'function' ? method.bind(port) : method]
+  })
+  return Object.fromEntries(bound) as Port // has all methods of the port
+}
+
+const blobMethods = ['put', 'open', 'has', 'sweep'] as const satisfies readonly (keyof Blobs)[]
 
 /** Every method of the port, so that an incomplete store is refused when it is opened, not when it is used. */
 const storeMethods = Object.keys({

@@ -37,7 +37,6 @@ async function openNode(store: string) {
       ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast), tokens: [] },
       ...{ storedTokens: holdfast.liveTokens, tenants: holdfast.tenants },
       ...{ ...holdfast.serverParts, rateLimit: null },
-      tools: { list: async () => ({ ok: true, value: [] }) as never }, // only who may call it matters
     }),
   )
   return { holdfast, server }
@@ -251,6 +250,22 @@ describe.each(['memory', 'postgres'] as const)('tenants on a %s store', (kind) =
     expect((await shared.acme.as('driver')(`/v1/sessions/${id}/commands`, command)).status).toBe(202)
     const next = await shared.holdfast.startSession({ workdir: home })
     expect(await next.listToolTrust()).toMatchObject([{ tool: 'write_file', scope: 'workspace' }])
+  })
+
+  it('see what happens to calls of tools, but no rule of the server', async () => {
+    await using shared = await openHere()
+    const { id } = await fill(shared)
+    const { permissions, tools } = shared.holdfast.serverParts
+    const { id: rule } = orThrow(await permissions.add({ tool: 'shell', verdict: 'deny', pattern: 'zebra-deploy **' }))
+    for (const role of ['driver', 'admin'] as const)
+      for (const path of [`/v1/tools?workdir=${home}`, `/v1/sessions/${id}/tools`]) {
+        const { status, json, text } = await shared.acme.as(role)(path)
+        expect([path, status, text.includes('zebra-deploy')]).toEqual([path, 200, false])
+        expect(json.tools).toContainEqual(expect.objectContaining({ name: 'shell', verdict: 'ask', rules: [] }))
+      }
+    const ofServer = orThrow(await tools.list({ session: id })).tools.find(({ name }) => name === 'shell')
+    expect(ofServer?.rules).toEqual(['deny shell zebra-deploy **'])
+    orThrow(await permissions.remove(rule))
   })
 
   it('get only their own news', async () => {

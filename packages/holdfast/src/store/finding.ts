@@ -62,9 +62,12 @@ export const isSameFinding = (one: Finding, other: Finding): boolean =>
 type Found = Pick<Finding, 'code' | 'subject' | 'what'> & Partial<Pick<Finding, 'canRepair' | 'loss'>>
 const createFinding =
   (severity: Severity, canRepairByDefault: boolean) =>
-  ({ canRepair = canRepairByDefault, loss = null, ...found }: Found): Finding => ({
+  // Each field by name: a finding of another severity may be given, and its severity must not win.
+  ({ code, subject, what, canRepair = canRepairByDefault, loss = null }: Found): Finding => ({
     severity,
-    ...found,
+    code,
+    subject,
+    what,
     canRepair,
     loss,
   })

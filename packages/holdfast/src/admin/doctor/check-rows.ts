@@ -27,5 +27,8 @@ export async function checkRows(source: ReadOnlyStore, reader: BlobReader): Prom
   return { ...rest, blobs: blobs.size, deadNodes: [], needsRebuild: false, findings: all }
 }
 
-/** A session of a dead node is settled by the next one that looks, and needs no repair. */
-const asFact = (finding: Finding): Finding => (finding.code === 'dead_owner' ? info(finding) : finding)
+/** A session of a dead node is taken over by the next one that needs it, so nothing is wrong with it. */
+const asFact = (finding: Finding): Finding =>
+  finding.code === 'dead_owner'
+    ? info({ ...finding, what: `${finding.what}; the next command or client brings it up on another node` })
+    : finding

@@ -75,6 +75,33 @@ describe('a store in PostgreSQL', () => {
     expect(await check(newLocation(server()))).toMatchObject({ ok: false, fault: { code: 'not_found' } })
   })
 
+  it('is intact for doctor after a node was killed: its sessions are only named', async () => {
+    const database = newLocation(server())
+    orThrow(await run(locationIn(base, 'sqlite'), database))
+    await withDatabase(database, ({ write }) =>
+      write('update @session set owner = $2 where id = $1', [filled.talk, 'a-killed-node']),
+    )
+    const { isIntact, findings } = orThrow(await check(database))
+    expect(findings).toMatchObject([{ severity: 'info', code: 'dead_owner', subject: filled.talk, canRepair: false }])
+    expect(findings[0]?.what).toContain('the next command or client brings it up')
+    expect(isIntact).toBe(true)
+  })
+
+  it('is refused by doctor if it lacks a table or a function, as by a server', async () => {
+    for (const [drop, name] of [
+      ['drop table @draft', 'draft'],
+      ['drop function @append', 'append'],
+    ] as const) {
+      const database = newLocation(server())
+      orThrow(await run(locationIn(base, 'sqlite'), database))
+      await withDatabase(database, ({ write }) => write(drop))
+      const refused = { ok: false, fault: { code: 'storage_error', details: { reason: 'lacks_table', missing: [name] } } }
+      const [checked, served] = [await check(database), await openPostgresStore(database)]
+      expect([checked, served]).toMatchObject([refused, refused])
+      expect(checked).toMatchObject({ fault: { message: expect.stringContaining(`Missing: ${name}.`) } })
+    }
+  })
+
   it('can be counted and checked by a running program, and is not migrated while it has sessions open', async () => {
     const database = newLocation(server())
     const environment = { HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0' }

@@ -95,10 +95,12 @@ async function verify(database: Database, schema: string): Promise<Result<void>>
   const [has, functions] = [await namesIn(database.read, schema, tableNames), await functionsIn(database.read, schema)]
   const missing = [
     ...tableNames.filter((name) => name !== undefined && !has.includes(name)),
-    ...functionNames.filter((name) => name !== undefined && !functions.includes(name)),
+    // Later migrations replace functions, so that a name may be there twice.
+    ...new Set(functionNames.filter((name) => name !== undefined && !functions.includes(name))),
   ]
-  if (missing.length > 0) return refuse(postgresFault(database.name, 'lacks_table', { missing }))
-  return done
+  if (missing.length === 0) return done
+  const lacking = postgresFault(database.name, 'lacks_table', { missing })
+  return refuse({ ...lacking, message: `${lacking.message} Missing: ${missing.join(', ')}.` })
 }
 
 const namesOf = (rows: readonly SqlRow[]): readonly string[] => rows.map(({ name }) => String(name))
@@ -132,9 +134,12 @@ const notAStore = (name: string, schema: string, tablesThere: readonly string[])
     ...{ path: name, tables: tablesThere },
   })
 
-/** Returns whether there is a store in the schema. Changes nothing. Refused: store_too_new, storage_error. */
+/** Returns whether there is a store in the schema, and checks that it is complete. Changes nothing. Refused: store_too_new, storage_error. */
 export const findStore = (database: Database, schema: string): Promise<Result<boolean>> =>
   attempt(async () => {
     const version = await readVersion(database.read, schema)
-    return version > schemaVersion ? refuse(tooNew(database.name, version)) : ok(version === schemaVersion)
+    if (version > schemaVersion) return refuse(tooNew(database.name, version))
+    if (version < schemaVersion) return ok(false)
+    const verified = await verify(database, schema)
+    return verified.ok ? ok(true) : verified
   })

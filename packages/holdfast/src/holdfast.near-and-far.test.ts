@@ -84,6 +84,43 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
     return session
   }
 
+  it.each(['support', 'my key/1', 'calm-harbor-7'])(
+    'takes the key %j in every method that names a session',
+    async (key) => {
+      const session = await api.getOrCreate(key, { workdir: home })
+      await session.prompt('count to 2').result()
+      const idOf = async (found: Promise<{ readonly id: string } | null>) => (await found)?.id
+      expect(await idOf(api.getSession(key))).toBe(session.id)
+      expect(await idOf(api.ensureMeta(key))).toBe(session.id)
+      expect((await api.fork(key)).id).not.toBe(session.id)
+      expect((await Array.fromAsync(api.export(key))).join('')).toContain('count to 2')
+      expect(await api.exportMarkdown(key)).toContain('count to 2')
+      await api.save(key)
+      await api.stopSession(key)
+      expect((await api.delete(key)).gone).toMatchObject([{ id: session.id }])
+      expect(await codeOf(api.getSession(key))).toBe('session_trashed')
+      expect(await idOf(api.restore(key))).toBe(session.id)
+      expect((await api.purge(key)).gone).toMatchObject([{ id: session.id }])
+    },
+  )
+
+  it('has no session of a plausible name that none has', async () => {
+    for (const name of ['support', 'calm-harbor', 'session-1', 'telegram:1'])
+      expect([
+        await codeOf(api.getSession(name)),
+        await codeOf(api.delete(name)),
+        await codeOf(api.purge(name)),
+        await codeOf(api.restore(name)),
+        await codeOf(api.fork(name)),
+        await codeOf(api.ensureMeta(name)),
+        await codeOf(api.exportMarkdown(name)),
+      ]).toEqual(Array(7).fill('session_not_found'))
+  })
+
+  it('refuses a second key for getOrCreate', async () => {
+    expect(await codeOf(api.getOrCreate('k1', { key: 'k2' }))).toBe('bad_request')
+  })
+
   it('lists the commands that run in the background, and how they ended', async () => {
     const command = 'printf 12345 > out; printf 1é45; until [ -e go ]; do sleep 0.01; done'
     const session = await spoken(`run in background ${command}`, { approvals: 'none' })

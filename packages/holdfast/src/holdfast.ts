@@ -6,6 +6,7 @@ import { createHoldfastMethods, requireOptions } from '@holdfast/client/internal
 import {
   createLocalSession,
   createLocalSessions,
+  findByKey,
   findSession,
   type LocalSessions,
   type Notifier,
@@ -168,7 +169,10 @@ function readStart(options: LocalStartOptions | undefined): LocalStartOptions {
 function createExport({ stores, deps }: SessionRegistry): Holdfast['export'] {
   return async function* (name, given = {}) {
     const options = orThrow(parseOptions(ExportOptions, given, 'export'))
-    const id = orThrow(await findSession(stores, name))
+    const found = await findSession(stores, name)
+    // A key may have any form, also one that is no session name.
+    const byKey = found.ok || found.fault.code === 'session_trashed' ? found : await findByKey(stores, name)
+    const id = (byKey.ok ? byKey.value : null) ?? orThrow(found)
     yield* exportSession(createExportSource(stores.storeOf(id), deps.blobs, id, deps.isAlive), options)
   }
 }

@@ -58,6 +58,7 @@ import {
 import { readOptions, requireOptions } from '../session/arguments.ts'
 import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
 import { type ClientEventOptions, createSession, type Session } from '../session/session.ts'
+import { byName, findNamed } from './by-name.ts'
 import { type ListAllOptions, listAll } from './list-all.ts'
 import {
   confirmSaved,
@@ -276,7 +277,7 @@ export function createHoldfastMethods(
       const seeds = toSeeds([message]).map(withOpenCalls)
       if (seeds.length > 0) return (await getSession(name)).seedMessages(seeds)
       // Usage was counted where it arose: there is nothing to add.
-      const handle = orThrow(await sessions.open(name))
+      const handle = await findNamed(sessions, name)
       return { seq: orThrow(await handle.state(['seq'])).seq }
     },
     appendCheckpoint: async (name, messages, tokenCount) =>
@@ -311,24 +312,16 @@ export function createHoldfastMethods(
       revoke: async (name) => orThrow(await tokens.revoke(name)),
       revokeLogins: async () => orThrow(await tokens.revokeLogins()),
     },
-    stopSession: async (name) => void orThrow(await sessions.stop(name)),
+    stopSession: async (name) => void orThrow(await byName(sessions, name, sessions.stop)),
     subscribe: (options) => sessions.subscribe(options),
   }
 }
 
-/** Finds a session by its name. A key may have any form, also that of an id or of a handle. */
-async function findNamed(sessions: Sessions, name: string): Promise<SessionHandle> {
-  const opened = await sessions.open(name)
-  if (opened.ok || !isNoSession(opened.fault.code)) return orThrow(opened)
-  const byKey = await sessions.findByKey(name)
-  if (!byKey.ok && !isNoSession(byKey.fault.code)) return orThrow(byKey)
-  return byKey.ok && byKey.value ? byKey.value : orThrow(opened)
-}
-
-const isNoSession = (code: string): boolean => code === 'bad_id' || code === 'session_not_found'
+const twoKeys = fault('bad_request', 'getOrCreate got two keys. Give the key as its first argument only.')
 
 async function findOrStart(sessions: Sessions, key: string, given?: Partial<StartOptions>): Promise<SessionHandle> {
   const options = requireOptions(given)
+  if (options.key !== undefined && options.key !== key) throw new HoldfastError(twoKeys)
   const known = orThrow(await sessions.findByKey(key))
   if (known) return known
   const started = await sessions.start({ ...options, key })

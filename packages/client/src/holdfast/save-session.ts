@@ -13,6 +13,7 @@ import {
 import { readOptions } from '../session/arguments.ts'
 import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
 import { createSession, type Session } from '../session/session.ts'
+import { findNamed } from './by-name.ts'
 
 /** A whole session as a value, for `save`. Times and usage are those of its records; `import` keeps those of a file. */
 export type SessionData = {
@@ -44,7 +45,7 @@ export const isSession = (value: SessionOrName | SessionData): value is SessionO
 
 /** Resolves if all answered commands are on disk. Refused: storage_error while the store refuses writes of the session. */
 export async function confirmSaved(sessions: Sessions, session: SessionOrName): Promise<void> {
-  const handle = orThrow(await sessions.open(typeof session === 'string' ? session : session.id))
+  const handle = await findNamed(sessions, typeof session === 'string' ? session : session.id)
   const { here } = orThrow(await handle.state(['here']))
   // A session that is not loaded has no pending writes.
   if (here?.storageError) throw new HoldfastError(fault('storage_error', refusing, { session: handle.id }))
@@ -52,7 +53,7 @@ export async function confirmSaved(sessions: Sessions, session: SessionOrName): 
 
 /** Returns the metadata of a session; null if it has no message. */
 export async function metaOf(sessions: Sessions, name: string): Promise<Meta | null> {
-  const { meta } = orThrow(await orThrow(await sessions.open(name)).state(['meta']))
+  const { meta } = orThrow(await (await findNamed(sessions, name)).state(['meta']))
   return meta.messageCount > 0 ? meta : null
 }
 

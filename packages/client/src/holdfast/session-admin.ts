@@ -17,6 +17,7 @@ import {
 } from '@holdfast/protocol'
 import { requireOptions } from '../session/arguments.ts'
 import type { Session } from '../session/session.ts'
+import { byName } from './by-name.ts'
 
 const daysMax = ageMsMax / dayMs
 
@@ -58,13 +59,13 @@ export function createSessionAdmin(
   const pruneBefore = async (before: Date | string, options?: PruneFurther) =>
     orThrow(await sessions.prune({ ...requireOptions(options), before: toTimeText(before) }))
   return {
-    delete: async (name, options) => orThrow(await sessions.delete(name, options)),
-    purge: async (name, options) => orThrow(await sessions.purge(name, options)),
+    delete: async (name, options) => orThrow(await byName(sessions, name, (asked) => sessions.delete(asked, options))),
+    purge: async (name, options) => orThrow(await byName(sessions, name, (asked) => sessions.purge(asked, options))),
     clearAll: async (options) => orThrow(await sessions.clearAll(options)),
     prune: async (age, options) => pruneBefore(toTime(age, now()), options),
     cleanupOlderThan: pruneBefore,
     trash: async (options) => orThrow(await sessions.list({ ...requireOptions(options), trashed: true })),
-    restore: async (name) => orThrow(await sessions.restore(name)),
+    restore: async (name) => orThrow(await byName(sessions, name, (asked) => sessions.restore(asked))),
     emptyTrash: async (options) => orThrow(await sessions.emptyTrash(options)),
     pinSession: async (name, pinned) => (await getSession(name)).pinSession({ pinned }),
     rename: async (name, title) => (await getSession(name)).rename(title),

@@ -53,7 +53,7 @@ type HttpDeps = {
 }
 
 export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
-  const base = originOf(url)
+  const base = baseOf(url)
   const send = async (
     path: string,
     { method, body, bytes, headers, signal, isLast }: Ask,
@@ -100,9 +100,12 @@ export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
   }
 }
 
-/** Returns the origin of an address. Throws `bad_request` for a text that is none. */
-function originOf(url: string): string {
-  if (typeof url === 'string' && URL.canParse(url)) return new URL(url).origin
+/** Returns the address that paths are added to: the origin, and the folder behind which a proxy has the server. Throws `bad_request`. */
+function baseOf(url: string): string {
+  if (typeof url === 'string' && URL.canParse(url)) {
+    const { origin, pathname } = new URL(url)
+    return `${origin}${pathname.replace(/\/+$/, '')}`
+  }
   const message = 'The address of the server is not a URL. Give one like http://127.0.0.1:4820.'
   throw new HoldfastError(fault('bad_request', message))
 }

@@ -28,10 +28,11 @@ import {
   Stats,
   StatsOptions,
 } from '@holdfast/protocol'
+import { byName } from '../holdfast/by-name.ts'
 import { createHoldfastMethods, type HoldfastMethods } from '../holdfast/holdfast-methods.ts'
 import type { FollowNewsOptions } from '../http/follow.ts'
 import { chunksOf, type Http, parseAnswer, queryOf } from '../http/http.ts'
-import { requireOptions } from '../session/arguments.ts'
+import { readOptions, requireOptions } from '../session/arguments.ts'
 import {
   type ConnectOptions,
   connectWire,
@@ -98,11 +99,11 @@ export function connectHoldfast(
 ): RemoteHoldfast {
   const refused = findAddressFault(url, token)
   if (refused !== null) throw new HoldfastError(refused)
-  requireOptions(options)
+  readOptions(options, connectOptions)
   const closing = new AbortController()
   const wire = refuseAfter(closing.signal, connectWire({ ...options, url, token }))
   const handles = createRemoteSessions(wire)
-  const exportSession = (name: string, choice?: ExportOptions) => exportPieces(wire, name, choice)
+  const exportSession = (name: string, choice?: ExportOptions) => exportPieces(wire, handles, name, choice)
   const modelSettings = createRemoteModelSettings(wire)
   const close = async () => closing.abort()
   return {
@@ -153,6 +154,8 @@ export function connectHoldfast(
   }
 }
 
+const connectOptions = ['fetch', 'sharedStream', 'pace'] satisfies readonly (keyof ConnectOptions)[]
+
 const closed = fault('session_stopped', 'This runtime is closed.')
 
 /** Returns the connection as it is until `signal` aborts; then it sends nothing more. */
@@ -174,11 +177,19 @@ function findAddressFault(url: string, token: string | undefined): Fault | null 
   return token === undefined || typeof token === 'string' ? null : fault('bad_request', 'The token must be a text.')
 }
 
-async function* exportPieces(wire: Http, name: string, given: ExportOptions = {}): AsyncGenerator<string> {
+async function* exportPieces(
+  wire: Http,
+  sessions: RemoteSessions,
+  name: string,
+  given: ExportOptions = {},
+): AsyncGenerator<string> {
   const { format, redact } = orThrow(parseOptions(ExportOptions, given, 'export'))
-  orThrow(parseSessionName(name))
-  const path = `/v1/sessions/${encodeURIComponent(name)}/export`
-  const body = orThrow(await wire.stream(`${path}${queryOf({ format, redact: redact || undefined })}`))
+  const query = queryOf({ format, redact: redact || undefined })
+  const opened = await byName(sessions, name, async (asked) => {
+    const form = parseSessionName(asked)
+    return form.ok ? wire.stream(`/v1/sessions/${encodeURIComponent(asked)}/export${query}`) : form
+  })
+  const body = orThrow(opened)
   const decoder = new TextDecoder()
   for await (const chunk of chunksOf(body)) yield decoder.decode(chunk, { stream: true })
   yield decoder.decode()

@@ -24,7 +24,7 @@ describe('the sessions of a server', () => {
 
   it('are not requested by an invalid name', async () => {
     const { sessions, asked } = createScriptedServer([])
-    for (const name of ['', '.', '..', '../x', 'CALM-harbor', 'calm harbor'])
+    for (const name of ['', '.', '..', '../x', 'calm harbor'])
       expect(await sessions.open(name)).toMatchObject({ ok: false, fault: { code: 'bad_id' } })
     expect(asked).toHaveLength(0)
   })

@@ -22,10 +22,17 @@ import {
   type Sessions,
   StoredFile,
 } from '@holdfast/protocol'
+import { createKeyedQueue } from '@holdfast/protocol/serial-queue'
 import { type FollowNewsOptions, followNews } from '../http/follow.ts'
 import { type Ask, createHttp, type Http, type Pace, parseAnswer, queryOf, wait } from '../http/http.ts'
 import { createSharedStream } from '../http/shared-stream.ts'
-import { createRemoteSessionHandle, type RemoteSessionHandle, readModels, readState } from './remote-session-handle.ts'
+import {
+  type CommandOrder,
+  createRemoteSessionHandle,
+  type RemoteSessionHandle,
+  readModels,
+  readState,
+} from './remote-session-handle.ts'
 
 /** How to reach a server. */
 export type ConnectOptions = {
@@ -87,6 +94,7 @@ export function connectWire({ url, token, fetch, sharedStream = false, pace }: C
 
 /** Creates the sessions of a server on a connection. */
 export function createRemoteSessions(wire: Http): RemoteSessions {
+  const inOrder = createKeyedQueue() // also of a session that was opened twice
   return {
     /** Not retried: the server may have started it before the connection failed. */
     async start(given) {
@@ -94,24 +102,26 @@ export function createRemoteSessions(wire: Http): RemoteSessions {
       if (!options.ok) return options
       const answer = await wire.json('/v1/sessions', { body: options.value })
       const meta = parseAnswer(answer, 'a start', Meta, 'session')
-      return meta.ok ? ok(createRemoteSessionHandle(wire, meta.value.id)) : meta
+      return meta.ok ? ok(createRemoteSessionHandle(wire, meta.value.id, inOrder)) : meta
     },
 
     async open(name) {
       const form = parseSessionName(name)
       if (!form.ok) return form
       const state = await readState(wire, name, ['meta'])
-      return state.ok ? ok(createRemoteSessionHandle(wire, state.value.meta.id)) : state
+      return state.ok ? ok(createRemoteSessionHandle(wire, state.value.meta.id, inOrder)) : state
     },
 
     async findByKey(given) {
       const key = parseKey(given)
-      return key.ok ? findSession(wire, `/v1/find${queryOf({ key: key.value })}`) : key
+      return key.ok ? findSession(wire, inOrder, `/v1/find${queryOf({ key: key.value })}`) : key
     },
 
     async latest(given) {
       const workspace = given === undefined ? ok(given) : parseFolder(given)
-      return workspace.ok ? findSession(wire, `/v1/latest${queryOf({ workspace: workspace.value })}`) : workspace
+      return workspace.ok
+        ? findSession(wire, inOrder, `/v1/latest${queryOf({ workspace: workspace.value })}`)
+        : workspace
     },
 
     async stop(name) {
@@ -172,9 +182,13 @@ export function createRemoteSessions(wire: Http): RemoteSessions {
 }
 
 /** Asks for one session or none. */
-async function findSession(wire: Http, path: string): Promise<Result<RemoteSessionHandle | null>> {
+async function findSession(
+  wire: Http,
+  inOrder: CommandOrder,
+  path: string,
+): Promise<Result<RemoteSessionHandle | null>> {
   const meta = parseAnswer(await wire.json(path), 'a search for a session', Meta.nullable(), 'session')
-  return meta.ok ? ok(meta.value && createRemoteSessionHandle(wire, meta.value.id)) : meta
+  return meta.ok ? ok(meta.value && createRemoteSessionHandle(wire, meta.value.id, inOrder)) : meta
 }
 
 type Removals = Pick<Sessions, 'delete' | 'purge' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>

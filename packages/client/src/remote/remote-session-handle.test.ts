@@ -2,6 +2,7 @@ import { type CommandInput, invariant } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { createScriptedServer, json } from '../testing/scripted-server.ts'
 import { message, meta, view } from '../testing/story.ts'
+import { connectSessions } from './connect-sessions.ts'
 
 const opened = json({ meta, session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
 
@@ -43,4 +44,34 @@ it('lists the branches of a session and reads one', async () => {
     '/branches',
     '/messages?limit=2&branch=my+branch',
   ])
+})
+
+it('sends commands in the order in which they were given, and a stop at once', async () => {
+  const sent: string[] = []
+  const answers: (() => void)[] = []
+  const sessions = connectSessions({
+    url: 'http://127.0.0.1:4820',
+    async fetch(_, init) {
+      if (init?.method !== 'POST') return Response.json({ meta })
+      sent.push((JSON.parse(String(init.body)) as CommandInput).type)
+      await new Promise<void>((resolve) => answers.push(resolve))
+      return Response.json({ seq: 5 })
+    },
+  })
+  const open = async () => {
+    const handle = await sessions.open('calm-harbor-12')
+    invariant(handle.ok, 'the session opens')
+    return handle.value
+  }
+  const [one, other] = [await open(), await open()]
+  const named = one.submit({ type: 'rename', title: 'a' })
+  const pinned = other.submit({ type: 'pinSession' })
+  const stopped = one.submit({ type: 'abort' })
+  await expect.poll(() => sent).toEqual(expect.arrayContaining(['rename', 'abort']))
+  for (const answer of answers.splice(0)) answer()
+  await Promise.all([named, stopped])
+  await expect.poll(() => sent.at(-1)).toBe('pinSession')
+  for (const answer of answers.splice(0)) answer()
+  await pinned
+  expect(sent.toSorted()).toEqual(['abort', 'pinSession', 'rename'])
 })

@@ -5,6 +5,7 @@ import {
   ChildView,
   ClientEventPage,
   ClientEventRequest,
+  type Command,
   CommandOptions,
   createCommandId,
   DiffRequest,
@@ -41,6 +42,7 @@ import {
   stateSchema,
   TreeUsage,
 } from '@holdfast/protocol'
+import { createKeyedQueue } from '@holdfast/protocol/serial-queue'
 import { follow } from '../http/follow.ts'
 import type { FollowOptions } from '../http/follow-stream.ts'
 import { type Ask, backoffMs, chunksOf, field, type Http, parseAnswer, queryOf } from '../http/http.ts'
@@ -53,8 +55,30 @@ export interface RemoteSessionHandle extends SessionHandle {
   subscribe(options?: FollowOptions): AsyncIterable<Frame>
 }
 
-export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSessionHandle {
+/** Sends the commands of each session one at a time, so that they arrive in the order in which the program gave them. */
+export type CommandOrder = ReturnType<typeof createKeyedQueue>
+
+/** Sent at once: a stop must not wait for a command that the server does not answer, and a person's answer not for one that waits for it. */
+const overtaking: ReadonlySet<Command['type']> = new Set(['abort', 'respondToApproval'])
+
+export function createRemoteSessionHandle(
+  wire: Http,
+  id: SessionId,
+  inOrder: CommandOrder = createKeyedQueue(),
+): RemoteSessionHandle {
   const path = `/v1/sessions/${id}`
+
+  /** Sends a command until the server answers. */
+  const send = async (ask: Ask, as: string | undefined): Promise<Result<Answer>> => {
+    for (let failures = 0; ; failures++) {
+      const answer = await wire.json(`${path}/commands`, ask)
+      if (answer.ok) return parseAnswer(answer, 'a command', Answer)
+      // A server that restarted does not know the client until its stream is back.
+      const isBack = failures > 0 && as !== undefined && answer.fault.code === 'not_subscribed'
+      if ((answer.fault.code !== 'unreachable' && !isBack) || failures + 1 >= triesMax) return answer
+      await wire.pace.wait(backoffMs(failures, wire.pace.chance()))
+    }
+  }
 
   const handle: RemoteSessionHandle = {
     id,
@@ -71,14 +95,7 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
         body: { ...command.value, commandId: commandId ?? newId },
         headers: as === undefined ? {} : { 'holdfast-attachment': as },
       }
-      for (let failures = 0; ; failures++) {
-        const answer = await wire.json(`${path}/commands`, ask)
-        if (answer.ok) return parseAnswer(answer, 'a command', Answer)
-        // A server that restarted does not know the client until its stream is back.
-        const isBack = failures > 0 && as !== undefined && answer.fault.code === 'not_subscribed'
-        if ((answer.fault.code !== 'unreachable' && !isBack) || failures + 1 >= triesMax) return answer
-        await wire.pace.wait(backoffMs(failures, wire.pace.chance()))
-      }
+      return overtaking.has(command.value.type) ? send(ask, as) : inOrder(id, () => send(ask, as))
     },
 
     attach: (options = {}) => takeRemoteSeat({ wire, handle, submit: handle.submit }, options),

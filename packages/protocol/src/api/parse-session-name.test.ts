@@ -11,6 +11,8 @@ describe('parseSessionName', () => {
     ['key', '20260102-030405-00112233445566aa'],
     ['key', 'session-1'],
     ['key', 'telegram:4711'],
+    ['key', 'support'],
+    ['key', 'calm-harbor'],
     ['key', 'agent:main:main'],
   ])('recognizes an %s by its form', (type, text) => {
     expect(parseSessionName(text)).toMatchObject({ ok: true, value: { type } })
@@ -24,8 +26,6 @@ describe('parseSessionName', () => {
     'ses_',
     `${id}0`,
     'ses_ILOU',
-    'calm-harbor',
-    'CON',
     '__proto__',
     'a/1',
     '1 2',

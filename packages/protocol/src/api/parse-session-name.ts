@@ -11,8 +11,8 @@ export type SessionName =
 
 const prefix = /^ses_[0-9a-hjkmnp-tv-z]{1,25}$/
 
-/** The keys that can stand for a session, like ids of other programs: `20260102-030405-aa`, `session-1`, `telegram:1`. */
-const nameLike = /^(?!ses_)(?=.*[0-9:])[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}$/
+/** The keys that can stand for a session, like ids of other programs: `20260102-030405-aa`, `support`, `telegram:1`. */
+const nameLike = /^(?!ses_)[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}$/
 
 /** Parses a session name by its form alone. Nothing that passes can be a file path. */
 export function parseSessionName(text: string): Result<SessionName> {

@@ -19,7 +19,8 @@ describe('a malformed session name', () => {
   it.each([
     ['@lates', "'@lates' is not a session name. Did you mean '@latest'?"],
     ['latest', "'latest' is not a session name. Did you mean '@latest'?"],
-    ['nonesuch', /^'nonesuch' is not a session name\. Use an id .* or @latest\. holdfast ls lists the sessions\.$/],
+    ['none such', /^'none such' is not a session name\. Use an id .* or @latest\. holdfast ls lists the sessions\.$/],
+    ['latst', "'latst' is not a session name. Did you mean '@latest'?"],
     ['../../etc/passwd', /^'\.\.\/\.\.\/etc\/passwd' is not a session name\. Use an id /],
     ['a\u001b[2J\nb', /^'a\\u\{1b\}\[2J\\nb' is not a session name\. /],
     ['x'.repeat(5000), /^'x{100}' is not a session name\. /],

@@ -25,9 +25,14 @@ export const latest = '@latest'
 /** Rejects a malformed name before anything is looked up, and suggests the name that was likely meant. */
 export function checkName(context: Pick<CliContext, 'home' | 'store'>, name: string): Result<null> {
   const parsed = name === latest ? ok(null) : parseSessionName(name)
-  if (parsed.ok) return ok(null)
-  const { code, details } = parsed.fault
-  const near = nearest(name, [latest, ...readStoredHandles(context)])
+  // A key of letters alone may be a mistyped handle or @latest.
+  const isSure = parsed.ok && (parsed.value?.type !== 'key' || /[0-9:]/.test(name))
+  if (isSure) return ok(null)
+  const { handles, keys } = readStoredNames(context)
+  if (parsed.ok && keys.includes(name)) return ok(null)
+  const near = nearest(name, [latest, ...handles])
+  if (parsed.ok && near === null) return ok(null)
+  const { code, details } = parsed.ok ? fault('bad_id', '', { name }) : parsed.fault
   const hint = near === null ? nameForms : `Did you mean '${near}'?`
   const message = `'${escapeLine(clip(name, 100))}' is not a session name. ${hint}`
   return refuse(fault(code, message, { ...details, ...(near !== null && { nearest: near }) }))
@@ -36,15 +41,22 @@ export function checkName(context: Pick<CliContext, 'home' | 'store'>, name: str
 const nameForms =
   'Use an id (ses_…), the beginning of one, a handle (calm-harbor-12) or @latest. holdfast ls lists the sessions.'
 
-/** Reads the newest handles of a SQLite store, for suggestions. Other stores are too slow to ask for this. */
-function readStoredHandles(context: Pick<CliContext, 'home' | 'store'>): readonly string[] {
+const noNames = { handles: [], keys: [] }
+
+/** Reads the newest handles and keys of a SQLite store, for suggestions. Other stores are too slow to ask for this. */
+function readStoredNames(context: Pick<CliContext, 'home' | 'store'>): {
+  readonly handles: readonly string[]
+  readonly keys: readonly (string | undefined)[]
+} {
   const store = resolveDiskStore(context)
-  if (!store.ok || store.value.kind !== 'sqlite') return []
+  if (!store.ok || store.value.kind !== 'sqlite') return noNames
   const reader = openReader(store.value.path)
-  if (!reader.ok || reader.value === null) return []
+  if (!reader.ok || reader.value === null) return noNames
   const list = reader.value.ask('list', { limit: limits.listSessionsMax })
   reader.value.close()
-  return list.ok ? list.value.sessions.map((row) => decodeListed(row).meta.handle) : []
+  if (!list.ok) return noNames
+  const metas = list.value.sessions.map((row) => decodeListed(row).meta)
+  return { handles: metas.map(({ handle }) => handle), keys: metas.map(({ key }) => key) }
 }
 
 export const noLatest = (workspace: string): Fault =>

@@ -1,8 +1,8 @@
 import type { RemoteHoldfast } from '@holdfast/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { ActionsProvider } from './actions/actions.tsx'
-import { useKey } from './keys/use-key.ts'
-import { isNarrowed, type ListFilter, noFilter } from './list/list-filter.ts'
+import { isPopupOpen, useKey } from './keys/use-key.ts'
+import { isNarrowed, type ListFilter, noFilter, withKnownRows } from './list/list-filter.ts'
 import { SessionList } from './list/session-list.tsx'
 import { useSessionList } from './list/use-session-list.ts'
 import { ConnectionBar } from './screens/connection-bar.tsx'
@@ -38,7 +38,7 @@ function FullPage({ holdfast, login }: AppProps) {
   const [isListHidden, setListHidden] = useState(false)
   const newest = useSessionList(sessions, noFilter) // what is started, and what is related, follows no filter
   const filtered = useSessionList(sessions, isFiltered(filter) ? filter : null)
-  const list = isFiltered(filter) ? filtered : newest
+  const list = isFiltered(filter) ? withKnownRows(filtered, newest, filter) : newest
 
   const screens = useScreens()
   useEarlyParts()
@@ -51,6 +51,10 @@ function FullPage({ holdfast, login }: AppProps) {
   const place = hrefOf(route)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when another place is shown
   useEffect(() => setListOpen(false), [place])
+  useEscape(() => {
+    setListOpen(false)
+    document.querySelector<HTMLElement>('.list-button')?.focus() // which opened it
+  }, isListOpen && isNarrow())
   useKey('settings', () => goTo({ at: 'settings' }))
   useKey('toggleTheme', toggleTheme)
   useKey('waiting', () => goTo({ at: 'waiting' }))
@@ -145,19 +149,29 @@ function Overlays({ sessions }: { readonly sessions: RemoteHoldfast['handles'] }
   )
 }
 
+/** Calls `onEscape` for the Escape key while `isOn`, before anything else: it then stops no agent. */
+function useEscape(onEscape: () => void, isOn = true): void {
+  const latest = useEffectEvent(onEscape)
+  useEffect(() => {
+    if (!isOn) return
+    const listener = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing || isPopupOpen()) return
+      // A search is cleared first.
+      if (event.target instanceof HTMLInputElement && event.target.type === 'search' && event.target.value !== '')
+        return
+      event.preventDefault()
+      event.stopPropagation()
+      latest()
+    }
+    addEventListener('keydown', listener, true)
+    return () => removeEventListener('keydown', listener, true)
+  }, [isOn])
+}
+
 /** Says that an overlay could not be loaded. The page does not reload itself for one: a text may be open for editing. */
 function OverlayNote({ onClose }: { readonly onClose: () => void }) {
   const isLost = useIsLost()
-  const onEscape = useEffectEvent((event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || event.isComposing) return
-    event.preventDefault() // it closes the note, and stops no agent
-    onClose()
-  })
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => onEscape(event)
-    addEventListener('keydown', listener, true)
-    return () => removeEventListener('keydown', listener, true)
-  }, [])
+  useEscape(onClose)
   return (
     <div className="overlay-note" role="alert">
       <p>{isLost ? 'The server does not respond, so this cannot be loaded.' : 'This could not be loaded.'}</p>

@@ -1,4 +1,4 @@
-import type { ListOptions, Meta } from '@holdfast/protocol'
+import type { Fault, ListOptions, Meta } from '@holdfast/protocol'
 import { isBusy } from '../text/format.ts'
 
 /** What the list shows. All conditions must hold. */
@@ -39,3 +39,15 @@ export function isInList(meta: Meta, { search, workspace, model, isRunning, isWa
 /** Returns whether the list is narrowed by more than words. */
 export const isNarrowed = ({ workspace, model, isRunning, isWaiting }: ListFilter): boolean =>
   workspace !== null || model !== null || isRunning || isWaiting
+
+type Rows = { readonly sessions: readonly Meta[]; readonly fault: Fault | null }
+
+/** Returns a filtered list. While the server is away and none is loaded, the known sessions that it would have. */
+export function withKnownRows<List extends Rows>(
+  filtered: List,
+  known: Pick<Rows, 'sessions'>,
+  filter: ListFilter,
+): List {
+  if (filtered.fault === null || filtered.sessions.length > 0) return filtered
+  return { ...filtered, sessions: known.sessions.filter((meta) => isInList(meta, filter)) }
+}

@@ -1,6 +1,16 @@
 import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 import { isKey } from '../keys/match-key.ts'
-import { useKey } from '../keys/use-key.ts'
+import { runKey, useKey } from '../keys/use-key.ts'
+
+/**
+ * Gives the focus to the message box, from something that goes away. Not on a touch screen: its keyboard would cover the
+ * transcript.
+ */
+export const returnToMessageBox = (): boolean => matchMedia('(hover: hover)').matches && runKey('focusInput')
+
+/** Returns whether a key sends a text. A keyboard on glass has no Shift+Enter. */
+export const isSendKey = (press: KeyboardEvent['nativeEvent']): boolean =>
+  isKey(press, 'send') && !matchMedia('(hover: none)').matches
 
 type MessageBoxProps = {
   readonly value: string
@@ -64,7 +74,7 @@ export function MessageBox({
         ? onRecall
         : isKey(press, 'followUp')
           ? onFollowUp
-          : isKey(press, 'send') && !matchMedia('(hover: none)').matches // a keyboard on glass has no Shift+Enter
+          : isSendKey(press)
             ? onSend
             : null
     if (run === null) return

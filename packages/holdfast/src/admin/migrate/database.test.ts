@@ -95,7 +95,10 @@ describe('a store in PostgreSQL', () => {
       const database = newLocation(server())
       orThrow(await run(locationIn(base, 'sqlite'), database))
       await withDatabase(database, ({ write }) => write(drop))
-      const refused = { ok: false, fault: { code: 'storage_error', details: { reason: 'lacks_table', missing: [name] } } }
+      const refused = {
+        ok: false,
+        fault: { code: 'storage_error', details: { reason: 'lacks_table', missing: [name] } },
+      }
       const [checked, served] = [await check(database), await openPostgresStore(database)]
       expect([checked, served]).toMatchObject([refused, refused])
       expect(checked).toMatchObject({ fault: { message: expect.stringContaining(`Missing: ${name}.`) } })

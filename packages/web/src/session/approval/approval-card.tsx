@@ -12,7 +12,7 @@ import { useOwnsServer } from '../../models/server-context.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { Key } from '../../ui/key.tsx'
 import { useArmed } from '../../ui/use-armed.ts'
-import { isAtCards, keyOf, noteAnswer, useAnswerKeys } from './approval-keys.ts'
+import { isAtCards, isFocusFree, keyOf, lendFocus, noteAnswer, useAnswerKeys } from './approval-keys.ts'
 import { PreviewView } from './preview-view.tsx'
 import { askedSummary, questionOf } from './question-text.ts'
 import { type Approval, approvals, approvalText, ruleToStore } from './trust-text.ts'
@@ -43,13 +43,21 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
 
   useEffect(() => {
     // Never take the focus from a person who is writing.
-    if (document.activeElement !== document.body) return
+    if (!isFocusFree()) return
     hasTakenFocus.current = !isAtCards()
     card.current?.focus({ preventScroll: true })
   }, [])
 
+  const hadFocus = useRef(false)
+  useEffect(
+    () => () => {
+      if (hadFocus.current) setTimeout(lendFocus) // after the next card, if there is one, is drawn
+    },
+    [],
+  )
   const decide = async (decision: Decision) => {
     noteAnswer()
+    hadFocus.current = card.current?.contains(document.activeElement) ?? false
     setSending(true)
     setFault(await onDecide(decision, decision === 'reject' ? message.trim() : ''))
     setSending(false)

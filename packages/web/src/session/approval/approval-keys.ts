@@ -2,6 +2,7 @@ import type { Decision } from '@holdfast/protocol'
 import { type KeyboardEvent, type RefObject, useEffect, useEffectEvent } from 'react'
 import { type KeyName, keyEntry } from '../../keys/key-table.ts'
 import { isField, useKey } from '../../keys/use-key.ts'
+import { returnToMessageBox } from '../../ui/message-box.tsx'
 
 /** What the keys of the table answer on a card that has the focus. */
 const answers = {
@@ -37,6 +38,24 @@ export const noteAnswer = (): void => {
 
 /** Returns whether a person works through the cards now, so that a letter is meant for the next one. */
 export const isAtCards = (nowMs = performance.now()): boolean => nowMs - answeredAtMs < expectedMs
+
+/** The message box while it has the focus of a card that is gone. It is free until a person presses something. */
+let lentTo: Element | null = null
+const endLoan = () => {
+  lentTo = null
+}
+
+/** Gives the focus of the last card to the message box, once it was answered. */
+export function lendFocus(): void {
+  if (document.querySelector('.approval') !== null || document.activeElement !== document.body) return
+  if (!returnToMessageBox()) return
+  lentTo = document.activeElement
+  for (const gesture of ['keydown', 'pointerdown']) addEventListener(gesture, endLoan, { once: true, capture: true })
+}
+
+/** Returns whether a card that appears may take the focus: nobody writes, and no other thing has it. */
+export const isFocusFree = (): boolean =>
+  document.activeElement === document.body || (document.activeElement === lentTo && isAtCards())
 
 type Pressed = Pick<globalThis.KeyboardEvent, 'key' | 'ctrlKey' | 'altKey' | 'metaKey' | 'repeat' | 'isComposing'>
 

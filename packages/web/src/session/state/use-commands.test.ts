@@ -61,3 +61,17 @@ describe('a prompt that is edited and sent again', () => {
     expect(first?.id).toBe(second?.id)
   })
 })
+
+describe('who follows what a person sends', () => {
+  it('hears of a prompt, and of one that is sent again, before they are answered', async () => {
+    const { send, resend, followSends, takeBack, sent } = refusing({})
+    const heard: number[] = []
+    const stop = followSends(() => heard.push(sent.length))
+    await send('hello', 'sendPrompt')
+    await resend(prompt, 'new', takeBack)
+    expect(heard).toEqual([0, 2]) // 2: after the history was rewound, when the rows are those of the new line
+    stop()
+    await send('again', 'queueFollowUp')
+    expect(heard).toHaveLength(2)
+  })
+})

@@ -57,6 +57,7 @@ export function useCommands(live: LiveView): Commands {
 }
 
 export function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => void) {
+  const onSends = new Set<() => void>()
   let unanswered: { readonly said: string; readonly commandId: CommandId } | null = null
   /** Sends a command. If nobody has control, as after the tab that had it was closed, this page takes it first. */
   const send: LiveView['submit'] = async (command, options) => {
@@ -84,6 +85,7 @@ export function createPageCommands(live: LiveView, setFault: (fault: Fault | nul
     return answer.ok ? null : answer.fault
   }
   const sendPrompt = async (content: string | readonly ContentPart[], as: PromptKind): Promise<Fault | null> => {
+    for (const onSend of [...onSends]) onSend()
     // The answer may have been lost. The same text sent again uses the same command id.
     const said = `${as} ${JSON.stringify(content)}`
     const commandId = unanswered?.said === said ? unanswered.commandId : createCommandId()
@@ -112,6 +114,11 @@ export function createPageCommands(live: LiveView, setFault: (fault: Fault | nul
       return null
     },
     send: sendPrompt,
+    /** Calls `listener` when a person sends a prompt, before it is answered, until the returned function is called. */
+    followSends(listener: () => void): () => void {
+      onSends.add(listener)
+      return () => void onSends.delete(listener)
+    },
     /** Answers an approval of the session, or of a subagent of it. */
     decide: (approval: ApprovalId, decision: Decision, message: string, child?: SessionId) =>
       submit({
@@ -152,7 +159,7 @@ export function createPageCommands(live: LiveView, setFault: (fault: Fault | nul
     /** Keeps the plan in the context, lets the agent make changes, and asks it to carry the plan out. */
     acceptPlan: async () => {
       const refused = await tried({ type: 'enterExec', keepPlan: true })
-      if (!refused) ask({ type: 'sendPrompt', content: 'Carry out the plan.' })
+      if (!refused) setFault(await sendPrompt('Carry out the plan.', 'sendPrompt'))
     },
     /** Sets which calls ask. */
     setApprovals: (approvals: ApprovalRule) => ask({ type: 'setApprovals', approvals }),

@@ -1,7 +1,9 @@
 import type { Fault, Message } from '@holdfast/protocol'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { keyText } from '../../keys/key-hint.tsx'
 import { isKey } from '../../keys/match-key.ts'
 import { FaultNote } from '../../ui/elements.tsx'
+import { isSendKey, returnToMessageBox } from '../../ui/message-box.tsx'
 import { useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
 
 type Prompt = Extract<Message, { readonly kind: 'user' }>
@@ -16,8 +18,9 @@ export function EditPrompt({ prompt, onClose }: EditPromptProps) {
   const send = async () => {
     if (text.trim() === '' || hold !== null) return
     const refused = await asks.resend(prompt, text, takeBack)
-    if (refused) setFault(refused)
-    else onClose()
+    if (refused) return setFault(refused)
+    onClose()
+    returnToMessageBox()
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
@@ -28,7 +31,10 @@ export function EditPrompt({ prompt, onClose }: EditPromptProps) {
     if (event.key === 'Escape') {
       event.preventDefault() // it stops no turn here
       onClose()
-    } else if (isKey(event.nativeEvent, 'followUp')) void send()
+    } else if (isKey(event.nativeEvent, 'followUp') || isSendKey(event.nativeEvent)) {
+      event.preventDefault()
+      void send()
+    }
   }
   return (
     <form className="edit-prompt" aria-label="Edit the prompt" onSubmit={onSubmit}>
@@ -48,7 +54,12 @@ export function EditPrompt({ prompt, onClose }: EditPromptProps) {
         <button type="button" className="quiet" onClick={onClose}>
           Cancel
         </button>
-        <button type="submit" className="primary" disabled={hold !== null || text.trim() === ''}>
+        <button
+          type="submit"
+          className="primary"
+          title={`Send again${keyText('send')}. New line${keyText('newLine')}`}
+          disabled={hold !== null || text.trim() === ''}
+        >
           Send again
         </button>
       </p>
@@ -66,7 +77,10 @@ export function TryAgain({ prompt }: { readonly prompt: Prompt }) {
       className="quiet small"
       disabled={hold !== null}
       title={hold ?? 'Send the prompt again. This answer is saved as a branch.'}
-      onClick={() => asks.resend(prompt, prompt.text, takeBack)}
+      onClick={() => {
+        void asks.resend(prompt, prompt.text, takeBack)
+        returnToMessageBox() // this button goes away
+      }}
     >
       Try again
     </button>

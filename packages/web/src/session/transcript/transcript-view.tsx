@@ -23,7 +23,7 @@ type TranscriptViewProps = {
 
 /** Draws the transcript. It follows the end until a person scrolls up. */
 export function TranscriptView({ live, view, watching, onContinue }: TranscriptViewProps) {
-  const { handle, takeBack } = useSession()
+  const { handle, asks, takeBack } = useSession()
   const turns = useTurns(live.messages)
   const rows = useMemo(() => rowsOf(turns), [turns])
   const isShownOnly = useContext(ShownOnlyContext)
@@ -48,6 +48,9 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
   hadOlder.current ||= live.hasOlder
   const shown = useVirtualRows({ rows, scroller, hasRoomAbove: hadOlder.current, isFollowing: scroll.isFollowing })
   useReadingPlace({ live, rows, shown, scroll })
+  // Who sends wants to see what they sent, wherever they read before.
+  const onSend = useEffectEvent(scroll.toEnd)
+  useEffect(() => asks.followSends(() => onSend()), [asks])
   const jump = (step: 1 | -1) => {
     const { virtualizer } = shown
     const top = virtualizer.getVirtualItemForOffset((virtualizer.scrollOffset ?? 0) + 1)?.index ?? 0

@@ -50,6 +50,7 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
   const content = useRef<HTMLDivElement>(null)
   const isHeld = useRef(isHeldAtFirst)
   const last = useRef<ScrollPlace>({ scrollTop: 0, scrollHeight: 0, clientHeight: 0 })
+  const didFit = useRef(true)
   const touchedAt = useRef(Number.NEGATIVE_INFINITY)
   const [isAtEnd, setAtEnd] = useState(isHeldAtFirst)
 
@@ -75,6 +76,13 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
   const follow = useEffectEvent(() => {
     const box = scroller.current
     if (!box) return
+    // A text that has become short, or a window that has become tall, has no other end to go to; nothing scrolls then.
+    const doesFit = box.scrollHeight - box.clientHeight < endSlackPx
+    if (doesFit && !didFit.current) {
+      isHeld.current = true
+      setAtEnd(true)
+    }
+    didFit.current = doesFit
     if (isFollowing()) box.scrollTop = box.scrollHeight
     last.current = placeOf(box)
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLogin } from './login.ts'
+import { createLogin, forgetPrivate } from './login.ts'
 
 it('says that the login has ended at the first answer with status 401, until it is tried again', async () => {
   const statuses = [200, 401, 200]
@@ -13,4 +13,22 @@ it('says that the login has ended at the first answer with status 401, until it 
   expect([login.isEnded(), changes]).toEqual([true, 1])
   login.retry()
   expect([login.isEnded(), changes]).toEqual([false, 2])
+})
+
+it('forgets drafts and other private things of this browser at a log out, and keeps how the page looks', () => {
+  const kept = new Map([
+    ['holdfast.draft.new', 'a secret plan'],
+    ['holdfast.sending.s1', 'more of it'],
+    ['holdfast.later /work/secret', 'shown'],
+    ['holdfast.appearance', '{}'],
+    ['other.page', 'not ours'],
+  ])
+  forgetPrivate([
+    {
+      length: kept.size,
+      key: (index) => [...kept.keys()][index] ?? null,
+      removeItem: (key) => void kept.delete(key),
+    },
+  ])
+  expect([...kept.keys()]).toEqual(['holdfast.appearance', 'other.page'])
 })

@@ -30,3 +30,14 @@ export function createLogin(send: typeof fetch) {
 }
 
 export const useLoginEnded = (login: Login): boolean => useSyncExternalStore(login.subscribe, login.isEnded)
+
+/** What stays after a log out: choices about the page, which say nothing about the work. */
+const keptKeys = ['holdfast.appearance', 'holdfast.grouping', 'holdfast.panel', 'holdfast.notify-off']
+
+/** Removes what this browser has stored for the person who logs out, such as drafts. */
+export function forgetPrivate(storages: readonly Pick<Storage, 'length' | 'key' | 'removeItem'>[]): void {
+  for (const storage of storages) {
+    const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '')
+    for (const key of keys) if (key.startsWith('holdfast.') && !keptKeys.includes(key)) storage.removeItem(key)
+  }
+}

@@ -1,6 +1,7 @@
 import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { useState } from 'react'
 import { attempt, useServer } from '../models/server-context.ts'
+import { forgetPrivate } from '../screens/login.ts'
 import { useComebacks } from '../screens/needs-server.tsx'
 import { bytesText, counted } from '../text/format.ts'
 import { FaultNote } from '../ui/elements.tsx'
@@ -20,9 +21,9 @@ export function AboutSection({ isAdmin }: { readonly isAdmin: boolean }) {
   const [refused, setRefused] = useState<Fault | null>(null)
   const logOut = async () => {
     const out = await attempt(() => holdfast.logOut())
-    if (out.ok)
-      location.reload() // to the screen that says how to log in
-    else setRefused(out.fault)
+    if (!out.ok) return setRefused(out.fault)
+    forgetPrivate([localStorage, sessionStorage])
+    location.reload() // to the screen that says how to log in
   }
   return (
     <Section title="About">

@@ -1,4 +1,5 @@
 import { escapeLine } from '@holdfast/protocol'
+import { useState } from 'react'
 import { bytesText } from '../text/format.ts'
 import type { DraftFile, DraftFiles } from './use-draft-files.ts'
 
@@ -10,13 +11,7 @@ export function FileTray({ draftFiles }: { readonly draftFiles: DraftFiles }) {
     <ul className="draft-files" aria-label="Attached files">
       {files.map((file) => (
         <li key={file.id} className={`draft-file ${file.state.at}`}>
-          {file.preview === null ? (
-            <span className="draft-file-kind" aria-hidden="true">
-              {kindOf(file.name)}
-            </span>
-          ) : (
-            <img src={file.preview} alt="" />
-          )}
+          <FilePreview file={file} />
           <span className="draft-file-name" title={file.name}>
             {file.name}
           </span>
@@ -32,6 +27,17 @@ export function FileTray({ draftFiles }: { readonly draftFiles: DraftFiles }) {
         </li>
       ))}
     </ul>
+  )
+}
+
+/** Shows an image, or the kind of a file: also of one that is called an image and is none. */
+function FilePreview({ file: { preview, name } }: { readonly file: DraftFile }) {
+  const [isBroken, setBroken] = useState(false)
+  if (preview !== null && !isBroken) return <img src={preview} alt="" onError={() => setBroken(true)} />
+  return (
+    <span className="draft-file-kind" aria-hidden="true">
+      {kindOf(name)}
+    </span>
   )
 }
 

@@ -38,9 +38,30 @@ export function useMessageJump(parts: Jump, message: number | undefined): void {
       }
       if (isFound || !isLatest()) return
       const offer = await offerOf(parts, message, () => jumps.current++)
-      if (isLatest()) closeOffer.current = showToast(offer)
+      if (isLatest()) closeOffer.current = untilNextGesture(showToast(offer))
     })
   }, [parts, message, isReady])
+}
+
+/**
+ * Closes an offer when a person does something else: a press outside of it, Enter there, or another place. Returns what closes
+ * it earlier.
+ */
+function untilNextGesture(close: () => void): () => void {
+  const end = () => {
+    removeEventListener('pointerdown', onGesture, true)
+    removeEventListener('keydown', onGesture, true)
+    removeEventListener('hashchange', end)
+    close()
+  }
+  const onGesture = (event: Event) => {
+    if (event.target instanceof Element && event.target.closest('.toasts')) return
+    if (!(event instanceof KeyboardEvent) || event.key === 'Enter') end()
+  }
+  addEventListener('pointerdown', onGesture, true)
+  addEventListener('keydown', onGesture, true)
+  addEventListener('hashchange', end)
+  return end
 }
 
 /**

@@ -4,6 +4,7 @@ import type { RefObject } from 'react'
 import { useHoldfast } from '../actions/holdfast-context.ts'
 import { ariaKeys, KeyHint } from '../keys/key-hint.tsx'
 import { runKey } from '../keys/use-key.ts'
+import { NeedsServer } from '../screens/needs-server.tsx'
 import { baseName } from '../text/format.ts'
 import { Popover } from '../ui/popover.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
@@ -63,23 +64,25 @@ export function ListBar(props: ListBarProps) {
         </button>
       </div>
       <div className="filters" hidden={!hasSessions}>
-        <Toggle isOn={filter.isWaiting} onChange={(isWaiting) => set({ isWaiting })}>
-          Waiting
-        </Toggle>
-        <Toggle isOn={filter.isRunning} onChange={(isRunning) => set({ isRunning })}>
-          Running
-        </Toggle>
-        <Popover
-          title="Filter and group"
-          align="end"
-          trigger={
-            <button type="button" className={isNarrowedBy(filter) ? 'quiet filter-button on' : 'quiet filter-button'}>
-              Filter
-            </button>
-          }
-        >
-          <FilterFields {...{ filter, set, grouping, onGrouping }} />
-        </Popover>
+        <NeedsServer>
+          <Toggle isOn={filter.isWaiting} onChange={(isWaiting) => set({ isWaiting })}>
+            Waiting
+          </Toggle>
+          <Toggle isOn={filter.isRunning} onChange={(isRunning) => set({ isRunning })}>
+            Running
+          </Toggle>
+          <Popover
+            title="Filter and group"
+            align="end"
+            trigger={
+              <button type="button" className={isNarrowedBy(filter) ? 'quiet filter-button on' : 'quiet filter-button'}>
+                Filter
+              </button>
+            }
+          >
+            <FilterFields {...{ filter, set, grouping, onGrouping }} />
+          </Popover>
+        </NeedsServer>
       </div>
       {isNarrowedBy(filter) && (
         <div className="filters chosen">

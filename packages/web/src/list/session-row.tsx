@@ -1,7 +1,8 @@
 import { escapeLine, type Meta } from '@holdfast/protocol'
 import { SessionItems, useRowKeys } from '../actions/session-items.tsx'
 import { ariaKeys } from '../keys/key-hint.tsx'
-import { baseName, counted, isBusy, oneLine, relativeTime, statusText } from '../text/format.ts'
+import { useIsLost } from '../screens/use-screens.ts'
+import { baseName, counted, isBusy, knownStatus, oneLine, relativeTime, statusText } from '../text/format.ts'
 import { previewText } from '../text/message-text.ts'
 import { Snippet } from '../text/snippet.tsx'
 import { ContextMenu, Menu } from '../ui/menu.tsx'
@@ -24,7 +25,9 @@ type SessionRowProps = {
 /** A session of the list. Its actions are in a menu: by the button, a right click, a long press or the menu key. */
 export function SessionRow({ meta, parent, isWaiting, nowMs, isCurrent, onChoose }: SessionRowProps) {
   const onKey = useRowKeys()
-  const status = isWaiting ? waitsText : statusText(meta.status)
+  const isLost = useIsLost()
+  const known = knownStatus(meta.status, isLost)
+  const status = isWaiting ? waitsText : known.text
   const name = titleOf(meta)
   const row = (
     <div className={isWaiting ? 'row-box waits' : 'row-box'}>
@@ -37,11 +40,11 @@ export function SessionRow({ meta, parent, isWaiting, nowMs, isCurrent, onChoose
         onKeyDown={(event) => onKey(event, meta)}
       >
         <span className="row-top">
-          <span className={`dot ${isWaiting ? 'asked' : meta.status}`} role="img" aria-label={status} title={status} />
+          <span className={`dot ${isWaiting ? 'asked' : known.dot}`} role="img" aria-label={status} title={status} />
           {meta.pinned && <PinMark />}
           <span className="row-title">{name}</span>
           {isWaiting && <span className="row-waits">waits</span>}
-          {isBusy(meta.status) && !isWaiting && <span className="row-runs">running</span>}
+          {isBusy(known.dot) && !isWaiting && <span className="row-runs">running</span>}
           <time dateTime={meta.lastMessageAt}>{relativeTime(meta.lastMessageAt, nowMs)}</time>
         </span>
         <span className="row-bottom">

@@ -17,10 +17,14 @@ export type StartWish = {
 
 export const firstWish: StartWish = { model: null, thinkingLevel: 'off', mode: 'exec', permission: 'destructive' }
 
-type StartOptionsProps = { readonly wish: StartWish; readonly onChange: (wish: StartWish) => void }
+type StartOptionsProps = {
+  readonly wish: StartWish
+  readonly onChange: (wish: StartWish) => void
+  readonly isOff: boolean
+}
 
 /** Model, thinking level, mode and permissions of a new session. */
-export function StartOptions({ wish, onChange }: StartOptionsProps) {
+export function StartOptions({ wish, onChange, isOff }: StartOptionsProps) {
   const { models } = useServerFacts()
   const { model, thinkingLevel, mode, permission } = wish
   const chooseModel = (next: string) => {
@@ -30,14 +34,14 @@ export function StartOptions({ wish, onChange }: StartOptionsProps) {
   }
   return (
     <div className="chips">
-      <ModelPicker model={model} onChoose={chooseModel} />
+      <ModelPicker model={model} onChoose={chooseModel} isOff={isOff} />
       <ThinkingMenu
-        {...{ model }}
+        {...{ model, isOff }}
         level={thinkingLevel}
         onChoose={(next) => onChange({ ...wish, thinkingLevel: next })}
       />
-      <ModeSwitch mode={mode} isOff={false} onMode={(next) => onChange({ ...wish, mode: next })} />
-      <PermissionMenu permission={permission} onChoose={(next) => onChange({ ...wish, permission: next })} />
+      <ModeSwitch mode={mode} isOff={isOff} onMode={(next) => onChange({ ...wish, mode: next })} />
+      <PermissionMenu {...{ permission, isOff }} onChoose={(next) => onChange({ ...wish, permission: next })} />
     </div>
   )
 }

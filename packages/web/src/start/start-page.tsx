@@ -5,6 +5,7 @@ import { useCompletion } from '../completion/use-completion.ts'
 import { DropArea, FileButton } from '../draft-files/file-input.tsx'
 import { FileTray } from '../draft-files/file-tray.tsx'
 import { useDraftFiles } from '../draft-files/use-draft-files.ts'
+import { NeedsServer } from '../screens/needs-server.tsx'
 import { useIsLost } from '../screens/use-screens.ts'
 import { useTabTitle } from '../screens/use-tab-title.ts'
 import { useDraftText } from '../text/draft-text.ts'
@@ -82,7 +83,11 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
       <ListButton onOpen={onOpenList} />
       <form onSubmit={onSubmit} aria-label="New session">
         <h1>New session</h1>
-        {recent?.length === 0 && <FirstRun folder={workdir} />}
+        {recent?.length === 0 && (
+          <NeedsServer>
+            <FirstRun folder={workdir} />
+          </NeedsServer>
+        )}
         <div className="field">
           <span>Folder</span>
           <FolderField
@@ -115,8 +120,10 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
               rows={3}
             />
             <div className="composer-foot">
-              <FileButton draftFiles={draftFiles} isOff={isStarting} />
-              <StartOptions wish={wish} onChange={setWish} />
+              <NeedsServer>
+                <FileButton draftFiles={draftFiles} isOff={isStarting} />
+                <StartOptions wish={wish} onChange={setWish} isOff={isLost} />
+              </NeedsServer>
               <button type="submit" className="primary" disabled={isOff}>
                 {isStarting ? 'Starting…' : isSending ? 'Sending files…' : 'Start session'}
               </button>
@@ -128,7 +135,7 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
         <ul className="suggestions" aria-label="Suggestions">
           {suggestions.map((text) => (
             <li key={text}>
-              <button type="button" onClick={() => suggest(text)}>
+              <button type="button" disabled={isLost} onClick={() => suggest(text)}>
                 {text}
               </button>
             </li>

@@ -7,6 +7,7 @@ import {
   contextSpoken,
   costText,
   durationText,
+  knownStatus,
   modelText,
   oneLine,
   outputText,
@@ -114,4 +115,10 @@ describe('the beginning of a long text', () => {
     expect(beginningOf('x'.repeat(200), 2, 100)).toBe('x'.repeat(100))
     expect(beginningOf('x'.repeat(110), 2, 100)).toBeNull()
   })
+})
+
+it('says of no session that it works on a server that is away', () => {
+  expect(knownStatus('thinking', false)).toEqual({ dot: 'thinking', text: 'Working' })
+  expect(knownStatus('thinking', true)).toEqual({ dot: 'idle', text: 'Was working when the connection was lost' })
+  expect(knownStatus('error', true)).toEqual({ dot: 'error', text: 'Failed' })
 })

@@ -95,6 +95,12 @@ const words: Record<Status, string> = {
 
 export const statusText = (status: Status): string => words[status]
 
+/** Returns the status as far as it is known: nobody knows whether a turn still runs on a server that is away. */
+export const knownStatus = (status: Status, isLost: boolean): { readonly dot: Status; readonly text: string } =>
+  isLost && isBusy(status)
+    ? { dot: 'idle', text: 'Was working when the connection was lost' }
+    : { dot: status, text: words[status] }
+
 /** Whether a turn is running. */
 export const isBusy = (status: Status): boolean => status === 'thinking' || status === 'tool_executing'
 

@@ -4,7 +4,7 @@ import { CopyButton } from '../../code/copy-button.tsx'
 import { Markdown } from '../../markdown/markdown.tsx'
 import { beginningOf } from '../../text/format.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
-import { ShownOnlyContext, useLive, useSession } from '../state/session-context.ts'
+import { ShownOnlyContext, useLive, useSession, WatchingContext } from '../state/session-context.ts'
 import { filesOf } from '../state/use-commands.ts'
 import { FileParts } from '../tool-result/file-parts.tsx'
 import { EditPrompt } from './edit-prompt.tsx'
@@ -88,19 +88,23 @@ function PromptText({ text }: { readonly text: string }) {
   )
 }
 
-const EditButton = ({ onEdit }: { readonly onEdit: () => void }) => (
-  <button
-    type="button"
-    className="quiet icon-button"
-    aria-label="Edit prompt"
-    title="Edit and send again"
-    onClick={onEdit}
-  >
-    <svg viewBox="0 0 16 16" aria-hidden="true">
-      <path d="M10.500 3.250l2.250 2.250-7 7-3 .75.75-3zM9 4.750l2.250 2.250" />
-    </svg>
-  </button>
-)
+function EditButton({ onEdit }: { readonly onEdit: () => void }) {
+  const watching = useContext(WatchingContext)
+  return (
+    <button
+      type="button"
+      className="quiet icon-button"
+      aria-label="Edit prompt"
+      disabled={watching !== null}
+      title={watching ?? 'Edit and send again'}
+      onClick={onEdit}
+    >
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M10.500 3.250l2.250 2.250-7 7-3 .75.75-3zM9 4.750l2.250 2.250" />
+      </svg>
+    </button>
+  )
+}
 
 /** Shows what a slash command became, which is what the model got. */
 function ExpandedText({ parts }: Pick<UserMessageProps['message'], 'parts'>) {

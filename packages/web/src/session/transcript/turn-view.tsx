@@ -10,6 +10,7 @@ import {
 import { useContext } from 'react'
 import { CopyButton } from '../../code/copy-button.tsx'
 import { Markdown } from '../../markdown/markdown.tsx'
+import { useIsLost } from '../../screens/use-screens.ts'
 import { tokensText, usageText } from '../../text/format.ts'
 import { ShownOnlyContext, useSession } from '../state/session-context.ts'
 import { TryAgain } from './edit-prompt.tsx'
@@ -58,6 +59,8 @@ export function TranscriptEnd({ messages, live, view, isBusy, watching, onContin
 
 /** Shows activity while nothing streams yet. */
 function Waiting({ view }: { readonly view: SessionView }) {
+  const isLost = useIsLost()
+  if (isLost) return null // nobody knows
   if (view.pendingApprovals.length > 0 || view.activeToolCalls.length > 0) return null // the cards show it
   // The model has the request; whether it thinks is known once it says so.
   return <p className="working waiting-word">{view.status === 'thinking' ? 'Waiting for the model' : 'Working'}</p>

@@ -1,7 +1,6 @@
 import type {
   ActiveSkill,
   BackgroundShell,
-  BeforeImage,
   BlobHash,
   ChildOutcome,
   DenialCode,
@@ -22,7 +21,7 @@ import type {
 } from '@holdfast/protocol'
 import type { ToolSubagents } from './guidance.ts'
 import type { ToolSchema } from './provider.ts'
-import type { LeftState } from './workspace-files.ts'
+import type { LeftPath } from './workspace-files.ts'
 
 /** The arguments of a call, as the model sent them. */
 export type ToolArgs = { readonly [key: string]: unknown }
@@ -154,14 +153,6 @@ export type LookLater = (context: ToolContext, run: LaterRun) => Promise<FoundLa
 export type LaterRun = Pick<ToolRun, 'signal' | 'blobs'> & {
   /** Reads what the session did at each path that it changed since the call. */
   readonly left?: (() => Promise<ReadonlyMap<string, LeftPath>>) | undefined
-}
-
-/** What calls of a session did at one path. */
-export type LeftPath = {
-  /** What the first of them found there; null if that is not known. */
-  readonly found: BeforeImage | null
-  /** What the last of them left there; null if that is not known. */
-  readonly left: LeftState | null
 }
 
 /** What work did to files after its call was settled. */

@@ -1,4 +1,12 @@
-import type { BlobHash, FileLines, FileLinesRequest, FileState, LineRange, Result } from '@holdfast/protocol'
+import type {
+  BeforeImage,
+  BlobHash,
+  FileLines,
+  FileLinesRequest,
+  FileState,
+  LineRange,
+  Result,
+} from '@holdfast/protocol'
 import type { BoundedFile, ToolBlobs } from './tool.ts'
 
 /** A file of the workdir, as it is now. */
@@ -64,6 +72,14 @@ export type RestorePlace = { readonly workdir: string; readonly boundaries: read
 export type LeftState =
   | Exclude<FileState, { readonly type: 'file' }>
   | { readonly type: 'file'; readonly hash: BlobHash; readonly mode: number | null }
+
+/** What calls of a session did at one path. */
+export type LeftPath = {
+  /** What the first of them found there; null if that is not known. */
+  readonly found: BeforeImage | null
+  /** What the last of them left there; null if that is not known. */
+  readonly left: LeftState | null
+}
 
 /** A file to put back: only what the session left there is replaced. */
 export type WantedFile = {

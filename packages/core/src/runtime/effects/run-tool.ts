@@ -10,7 +10,8 @@ import {
   type ProcessMark,
 } from '@holdfast/protocol'
 import type { SubagentRequest } from '../../ports/guidance.ts'
-import type { LeftPath, LookLater, Prepared, Tool, ToolArgs, ToolBlobs, ToolResult, Tools } from '../../ports/tool.ts'
+import type { LookLater, Prepared, Tool, ToolArgs, ToolBlobs, ToolResult, Tools } from '../../ports/tool.ts'
+import type { LeftPath } from '../../ports/workspace-files.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { findCall, type SessionState } from '../../session/state.ts'

@@ -81,7 +81,8 @@ async function findLeftOut(
   const [diff = '', ...rest] = asked.value
   const named = await repository.git([diff, '--name-only', '-z', '--no-renames', ...rest])
   if (!named.ok) return named
-  const denied = named.value.text.split('\0').filter((path) => path !== '' && isDenied(path))
+  const denied: string[] = []
+  for (const path of named.value.text.split('\0')) if (path !== '' && (await isDenied(path))) denied.push(path)
   if (denied.length <= leftOutMax && !named.value.isCut) return ok(denied)
   return refuse(fault('too_large', 'Rules deny too many of the changed paths. Ask for one path.'))
 }

@@ -103,7 +103,7 @@ async function addOf(
   let leftOut = 0
   for await (const changedPaths of sliceEntries(listed.value.bytes))
     for (const path of changedPaths) {
-      if (isDenied.value(path)) leftOut++
+      if (await isDenied.value(path)) leftOut++
       else allowed.push(path)
     }
   if (leftOut === 0) return ok(all)

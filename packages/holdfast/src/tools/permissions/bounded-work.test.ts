@@ -136,3 +136,48 @@ it('names of a command are looked up in every folder only as far as they are sho
   for (const length of [2000, 4000])
     expect(await lookedUpAt(length)).toMatchObject({ found: { verdict: 'ask' }, lookedUp: 0, chars: 0 })
 })
+
+describe('many rules against many paths', () => {
+  const rules = Array.from({ length: 500 }, (_, index) => rule('deny', '*', `**/*[s]ecret${index}*/**/*.key`))
+  const turnsOf = async (run: () => Promise<unknown>) => {
+    let [turns, isRunning] = [0, true]
+    const count = () => {
+      turns++
+      if (isRunning) setImmediate(count)
+    }
+    setImmediate(count)
+    await run()
+    isRunning = false
+    return turns
+  }
+
+  it('are compared in as many turns of the event loop as there is work', async () => {
+    const { deniedTest } = createPermissions({ file: join(workdir, 'rules.json') })
+    const denied = await deniedTest('find', { workdir, permissions: rules })
+    if (!denied.ok) throw new Error(denied.fault.message)
+    const turnsAt = (count: number) =>
+      turnsOf(async () => {
+        for (const name of many(count, 'src/folder/')) expect(await denied.value?.(`${name}.key`)).toBe(false)
+      })
+    const [once, twice] = [await turnsAt(40), await turnsAt(80)]
+    expect(once).toBeGreaterThan(5)
+    expect(twice).toBeGreaterThan(once * 1.5)
+  })
+
+  it('are not compared if a pattern and a path are too long together: a person is asked', async () => {
+    const rules = [rule('deny', '*', `${'*a'.repeat(450)}[b]`), rule('allow', 'read_file')]
+    expect(await judge('read_file', { path: 'a'.repeat(2000) }, rules)).toMatchObject({ verdict: 'unknown' })
+    expect(await judge('read_file', { path: 'c'.repeat(200) }, rules)).toMatchObject({ verdict: 'allow' })
+  })
+
+  it('are refused by a search, and asked about in a call, if a stored pattern cannot be read', async () => {
+    const { deniedTest } = createPermissions({ file: join(workdir, 'rules.json') })
+    const stored = [rule('deny', '*', 'src/+(a|b)'), rule('allow', 'read_file')]
+    expect(await deniedTest('find', { workdir, permissions: stored })).toMatchObject({ fault: { code: 'bad_request' } })
+    expect(await judge('read_file', { path: 'src/c' }, stored)).toMatchObject({ verdict: 'unknown' })
+    expect(await judge('shell', { command: 'cat src/c' }, stored)).toMatchObject({ verdict: 'ask' })
+    expect(createPermissions({ file: join(workdir, 'rules.json') }).refuse(stored)).toMatchObject({
+      fault: { code: 'bad_request' },
+    })
+  })
+})

@@ -1,10 +1,11 @@
 import { relative, resolve } from 'node:path'
 import type { RuledCall } from '@holdfast/core/ports'
-import { limits, type Permission } from '@holdfast/protocol'
+import { escapeLine, limits, type Permission } from '@holdfast/protocol'
 import { foldName } from '../../system/files/fold-name.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
 import { ownTurn } from '../../system/own-turn.ts'
-import { fitsText } from './commands/text-pattern.ts'
+import { fitsPieces, fitsText } from './commands/text-pattern.ts'
+import { compilePathGlob, globProblem, isAddress, type PathGlob, type Work } from './path-glob.ts'
 
 /** Arguments of file tools that name a path. */
 const pathNames = ['path', 'new_path', 'from', 'to', 'source', 'destination', 'file', 'directory']
@@ -43,6 +44,20 @@ export function findExcess({ args }: Pick<RuledCall, 'args'>): string | null {
     return `its paths have more than ${pathsCharsMax} characters`
   const isLong = textsIn(args).some((text) => Buffer.byteLength(text) > limits.shellCommandBytesMax)
   return isLong ? `its command or address is longer than ${limits.shellCommandBytesMax} bytes` : null
+}
+
+/** Returns why the paths of a call are not compared with a rule that forbids: its pattern cannot be read. Null if all can be. */
+export function findUnreadable(rules: readonly Permission[], { args }: Pick<RuledCall, 'args'>): string | null {
+  const paths = pathsIn(args)
+  if (paths.length === 0) return null
+  const isForbidding = ({ verdict, exact }: Permission) => verdict !== 'allow' && !exact
+  for (const { pattern = '' } of rules.filter(isForbidding)) {
+    if (isAddress(pattern)) continue
+    const problem = globProblem(pattern)
+    if (problem !== null) return `the pattern ${escapeLine(pattern)} cannot be read: ${problem}`
+    if (paths.some((path) => isTooMuch(pattern, path))) return 'a pattern and a path are too long together'
+  }
+  return null
 }
 
 function pathsIn(args: RuledCall['args']): readonly string[] {
@@ -89,52 +104,94 @@ async function spellingsOf(workdir: string, path: string): Promise<readonly stri
   return real.ok && real.value.shown !== written ? [written, real.value.shown] : [written]
 }
 
-/** Whether a rule with a pattern applies to what a call names. */
+/**
+ * Whether a rule with a pattern applies to what a call names. A rule that forbids applies also if its pattern cannot be read
+ * and the call names a path; one that allows does not.
+ */
 export async function fitsTargets(
   { pattern = '', verdict }: Permission,
   { paths, texts }: CallTargets,
   workdir: string,
 ): Promise<boolean> {
-  const { isPath, isForbidden } = await testsOf(pattern, workdir)
+  const tests = testsOf(pattern, workdir)
   const fits = (text: string) => fitsText(pattern, text)
-  if (verdict !== 'allow') return (await hasSome(paths.flat(), isForbidden)) || hasSome(texts.flat(), fits)
-  if (paths.length + texts.length === 0) return false
-  const isLeftOut = (covers: (text: string) => boolean) => (text: string) => !covers(text)
-  return !(await hasSome(paths.flat(), isLeftOut(isPath))) && !(await hasSome(texts.flat(), isLeftOut(fits)))
+  if (verdict !== 'allow') {
+    if (tests === null && paths.length > 0 && !isAddress(pattern)) return true
+    return (tests !== null && (await hasSome(paths.flat(), tests.isForbidden))) || hasSome(texts.flat(), fits)
+  }
+  if (paths.length + texts.length === 0 || (tests === null && paths.length > 0)) return false
+  const isPathLeftOut: Test = (path, work) => !tests?.isPath(path, work)
+  return !(await hasSome(paths.flat(), isPathLeftOut)) && !(await hasSome(texts.flat(), (text) => !fits(text)))
 }
 
-/** Characters that are compared in one turn of the event loop: a pattern with several `**` can take milliseconds for them. */
-const charsPerTurn = 4096
+type Test = (text: string, work: Work) => boolean
 
-/** Whether a test fits one of some texts. Long ones are compared in turns of their own. */
-async function hasSome(texts: readonly string[], test: (text: string) => boolean): Promise<boolean> {
-  let chars = 0
+/** Comparisons in one turn of the event loop: a few milliseconds. */
+const stepsPerTurn = 100_000
+
+/** Comparisons since the last turn, of all rules and calls together. */
+const compared: Work = { steps: 0 }
+
+/** Returns where to count comparisons. Gives other work a turn of the event loop first if enough was compared in this one. */
+export function takeTurn(): Work | Promise<Work> {
+  if (compared.steps <= stepsPerTurn) return compared
+  compared.steps = 0
+  return ownTurn().then(() => compared)
+}
+
+/** Whether a test fits one of some texts. Much is compared in several turns of the event loop. */
+async function hasSome(texts: readonly string[], test: Test): Promise<boolean> {
   for (const text of texts) {
-    chars += text.length
-    if (chars > charsPerTurn) {
-      await ownTurn()
-      chars = text.length
-    }
-    if (test(text)) return true
+    const turn = takeTurn()
+    const work = turn instanceof Promise ? await turn : turn
+    work.steps += text.length
+    if (test(text, work)) return true
   }
   return false
 }
 
-/**
- * Returns the tests of a pattern for paths: that of rules which allow, and that of rules which forbid. Only the latter also
- * matches other spellings that a file system may take for the same name.
- */
-export async function testsOf(pattern: string, workdir: string) {
-  const { default: picomatch } = await import('picomatch')
+/** The tests of a pattern for paths: that of rules which allow, and that of rules which forbid. */
+type PathTests = {
+  readonly isPath: PathGlob
+  /** Also matches other spellings that a file system may take for the same name. */
+  readonly isForbidden: (path: string, work: Work, folded?: string) => boolean
+}
+
+/** Rules are read for each call, but seldom change. */
+const known = new Map<string, PathTests | null>()
+const knownMax = 4000
+
+/** Returns the tests of a pattern; null if it cannot be read. */
+export function testsOf(pattern: string, workdir: string): PathTests | null {
   const glob = pattern.startsWith('/') ? relative(workdir, pattern) || '.' : pattern.replace(/^(\.\/)+/, '')
-  const folded = foldName(glob)
-  const options = { dot: true, nonegate: true }
-  const [matcher, foldedMatcher] = [picomatch(glob, options), picomatch(folded, options)]
-  const isPath = (path: string): boolean => matcher(path) // it takes more arguments, which `every` would give
-  const isFolded = (path: string): boolean => foldedMatcher(path) || fitsText(folded, path)
-  return {
-    isPath,
-    // A star of an older rule also matches `/`.
-    isForbidden: (path: string): boolean => isPath(path) || fitsText(glob, path) || isFolded(foldName(path)),
+  const found = known.get(glob)
+  if (found !== undefined) return found
+  if (known.size >= knownMax) known.clear()
+  const tests = compileTests(glob)
+  known.set(glob, tests)
+  return tests
+}
+
+/** What a test costs beside the comparisons that it counts. */
+const stepsPerTest = 20
+
+/** Characters of a pattern times those of a path: more would take too long for one turn of the event loop. */
+const productMax = 1_000_000
+const isTooMuch = (glob: string, path: string): boolean => glob.length * path.length > productMax
+
+function compileTests(glob: string): PathTests | null {
+  const compiled = compilePathGlob(glob)
+  if (compiled === null) return null
+  const isPath: PathGlob = (path, work) => !isTooMuch(glob, path) && compiled(path, work)
+  const foldedGlob = foldName(glob)
+  const isFolded = foldedGlob === glob ? isPath : (compilePathGlob(foldedGlob) ?? (() => false))
+  // A star of an older rule also matches `/`.
+  const [pieces, foldedPieces] = [glob.split('*'), foldedGlob.split('*')]
+  const isForbidden: PathTests['isForbidden'] = (path, work, folded = foldName(path)) => {
+    work.steps += stepsPerTest
+    if (isTooMuch(glob, path) || isPath(path, work) || fitsPieces(pieces, path)) return true
+    if (folded === path && foldedGlob === glob) return false
+    return isFolded(folded, work) || fitsPieces(foldedPieces, folded)
   }
+  return { isPath, isForbidden }
 }

@@ -1,9 +1,21 @@
 import { relative, resolve } from 'node:path'
-import { isPathRule, limits, literalPath, type Permission } from '@holdfast/protocol'
+import {
+  escapeLine,
+  fault,
+  isPathRule,
+  limits,
+  literalPath,
+  ok,
+  type Permission,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
+import { foldName } from '../../system/files/fold-name.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
 import { ownTurn } from '../../system/own-turn.ts'
 import type { DeniedTest } from '../define/read-rules.ts'
-import { fitsTargets, targetsOf, testsOf } from './call-targets.ts'
+import { fitsTargets, takeTurn, targetsOf, testsOf } from './call-targets.ts'
+import { globProblem, isAddress } from './path-glob.ts'
 
 const isDenied = (rule: Permission): boolean => rule.verdict === 'deny' && isPathRule(rule)
 
@@ -30,12 +42,43 @@ export async function deniedTest(
   rules: readonly Permission[],
   tool: string,
   workdir: string,
-): Promise<DeniedTest | null> {
+): Promise<Result<DeniedTest | null>> {
   const denied = rules.filter((rule) => isDenied(rule) && (readingTools.has(rule.tool) || rule.tool === tool))
-  if (denied.length === 0) return null
-  const tests = await Promise.all(denied.map(({ pattern = '' }) => testsOf(pattern, workdir)))
-  return (path) => tests.some(({ isForbidden }) => isForbidden(path))
+  if (denied.length === 0) return ok(null)
+  const tests: NonNullable<ReturnType<typeof testsOf>>[] = []
+  for (const { pattern = '' } of denied) {
+    ;(await takeTurn()).steps += pattern.length * stepsPerChar
+    const found = testsOf(pattern, workdir)
+    if (found === null && !isAddress(pattern)) return refuse(unreadableRule(pattern))
+    if (found !== null) tests.push(found)
+  }
+  let last = { path: '', isDenied: false } // a search finds many lines of one file
+  return ok(async (path) => {
+    if (path === last.path) return last.isDenied
+    const folded = foldName(path)
+    let isFound = false
+    for (const { isForbidden } of tests) {
+      const turn = takeTurn()
+      isFound = isForbidden(path, turn instanceof Promise ? await turn : turn, folded)
+      if (isFound) break
+    }
+    last = { path, isDenied: isFound }
+    return isFound
+  })
 }
+
+/** What it costs to compile a pattern. */
+const stepsPerChar = 20
+
+/** Says that a stored rule has a pattern that is not compared. */
+const unreadableRule = (pattern: string) =>
+  fault(
+    'bad_request',
+    `The deny rule ${escapeLine(pattern)} cannot be read: ${globProblem(pattern)} Remove it, and add it anew.`,
+    {
+      pattern,
+    },
+  )
 
 /** More names, or longer ones together, are not looked up: then any of them may be denied. */
 const namesMax = 1000

@@ -63,7 +63,11 @@ describe("the user's rules", () => {
     expect(await open().judge(reading('docs/a'), [])).toMatchObject({ verdict: 'allow' })
     expect(await open().judge(reading('DOCS/a'), [])).toBeNull()
     const denied = orThrow(await open().deniedTest('grep', { workdir }))
-    expect(['.ENV', 'secrets/key', 'docs/a'].map((path) => denied?.(path))).toEqual([true, true, false])
+    expect(await Promise.all(['.ENV', 'secrets/key', 'docs/a'].map((path) => denied?.(path)))).toEqual([
+      true,
+      true,
+      false,
+    ])
   })
 
   it('about a whole folder deny no command, and ask about one that names it', async () => {

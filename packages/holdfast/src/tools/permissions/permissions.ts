@@ -17,7 +17,7 @@ import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import { ownTurn } from '../../system/own-turn.ts'
 import type { ReadRules } from '../define/read-rules.ts'
 import type { CommandRules } from '../shell/confinement.ts'
-import { findExcess, fitsTargets, isRuleFor, targetsOf } from './call-targets.ts'
+import { findExcess, findUnreadable, fitsTargets, isRuleFor, targetsOf } from './call-targets.ts'
 import type { Judged } from './commands/judge-command.ts'
 import { deniedPaths, deniedTest, findNamedPaths } from './denied-paths.ts'
 import { refuseRule } from './refuse-rule.ts'
@@ -44,7 +44,7 @@ export function createPermissions({
       const all: readonly Rule[] = [...own.map((rule) => ({ ...rule, isOwn: true })), ...users]
       const ofTool = all.filter((rule) => isRuleFor(rule, call.tool))
       const patterned = ofTool.filter(({ pattern }) => pattern !== undefined)
-      const excess = patterned.length > 0 ? findExcess(call) : null
+      const excess = patterned.length > 0 ? (findExcess(call) ?? findUnreadable(patterned, call)) : null
       const compared = excess === null ? ofTool : ofTool.filter(({ pattern }) => pattern === undefined)
       const { command } = call.args
       const isLong = typeof command === 'string' && command.length > shortCharsMax
@@ -68,7 +68,7 @@ export function createPermissions({
     },
     async deniedTest(tool, { workdir, permissions: own = [] }) {
       const found = await rules.read()
-      return found.ok ? ok(await deniedTest([...own, ...found.value.filter(isFor(workdir))], tool, workdir)) : found
+      return found.ok ? deniedTest([...own, ...found.value.filter(isFor(workdir))], tool, workdir) : found
     },
     /** Rules of the tool `network` have patterns of commands: those that get the network in the sandbox. */
     async judgeNetwork(command, workdir) {

@@ -1,10 +1,19 @@
-import { done, fault, type PermissionRule, type Result, refuse } from '@holdfast/protocol'
+import { done, fault, isPathPattern, isPathRule, type PermissionRule, type Result, refuse } from '@holdfast/protocol'
 import { parsePattern } from './commands/command-pattern.ts'
 import { mayRunPrograms } from './commands/git-commands.ts'
 import { programOf } from './commands/known-programs.ts'
+import { globProblem, isAddress } from './path-glob.ts'
 
-/** Refuses an allow rule that would allow every command, now or in a file that the agent can write. */
-export function refuseRule({ tool, pattern, exact, verdict }: PermissionRule): Result<undefined> {
+/**
+ * Refuses an allow rule that would allow every command, now or in a file that the agent can write, and a rule about paths whose
+ * pattern cannot be read.
+ */
+export function refuseRule(rule: PermissionRule): Result<undefined> {
+  const { tool, pattern, exact, verdict } = rule
+  if (pattern !== undefined && isPathRule(rule) && (tool !== '*' || isPathPattern(pattern)) && !isAddress(pattern)) {
+    const unreadable = globProblem(pattern)
+    if (unreadable !== null) return refuse(fault('bad_request', unreadable, { tool, pattern }))
+  }
   if (verdict !== 'allow' || (exact && pattern !== undefined) || (tool !== 'shell' && tool !== '*')) return done
   const problem = pattern === undefined ? everyCommand : tool === '*' && isGlob(pattern) ? null : problemOf(pattern)
   return problem === null

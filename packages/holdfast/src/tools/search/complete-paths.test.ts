@@ -104,3 +104,9 @@ it('ranks a path by where it fits', () => {
     ...[0, 1, 2, 3, 4, null],
   ])
 })
+
+it('refuses a folder with a NUL character', async () => {
+  const { complete } = await openTree()
+  for (const text of ['/tmp/\0/', '/tmp/a\0', '\0'])
+    expect(await complete.folders({ text, limit: 5 })).toMatchObject({ ok: false, fault: { code: 'bad_workdir' } })
+})

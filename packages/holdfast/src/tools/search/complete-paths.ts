@@ -45,9 +45,9 @@ export function createCompletePaths(deps: SearchDeps) {
       if (!started.ok) return started
       const first = keepFirst<Ranked>(limit, compareRanked)
       const folders = new Set<string>()
-      const add = (path: string, type: FoundPath['type']) => {
+      const add = async (path: string, type: FoundPath['type']) => {
         const rank = rankPath(path, text)
-        if (rank !== null && !denied.value?.(path.replace(/\/$/, ''))) first.add({ path, type, rank })
+        if (rank !== null && !(await denied.value?.(path.replace(/\/$/, '')))) first.add({ path, type, rank })
       }
       let rest: Buffer = Buffer.alloc(0)
       for await (const chunk of started.value.output) {
@@ -57,8 +57,8 @@ export function createCompletePaths(deps: SearchDeps) {
         if (end < 0) continue
         for (const found of bytes.toString('utf8', 0, end).split('\0')) {
           const path = found.slice(2)
-          add(path, 'file')
-          for (const folder of newFoldersOf(path, folders)) add(`${folder}/`, 'folder')
+          await add(path, 'file')
+          for (const folder of newFoldersOf(path, folders)) await add(`${folder}/`, 'folder')
         }
       }
       const ended = await started.value.ended
@@ -75,6 +75,7 @@ export function createCompletePaths(deps: SearchDeps) {
         const here = await resolveWorkdir('.')
         return here.ok ? ok({ paths: [{ path: join(here.value, '/'), type: 'folder' }], isCut: false }) : here
       }
+      if (text.includes('\0')) return refuse(fault('bad_workdir', 'The path of a folder has no NUL character.', {}))
       const parent = text.endsWith('/') ? text : dirname(text)
       const prefix = text.endsWith('/') ? '' : basename(text)
       const denied = await readRules.deniedTest('list_directory', { workdir: parent })
@@ -87,9 +88,9 @@ export function createCompletePaths(deps: SearchDeps) {
           if (++seen > limits.folderEntriesMax) break
           const path = join(parent, entry.name)
           const isShown = entry.isDirectory() && (prefix.startsWith('.') || !entry.name.startsWith('.'))
-          const isKept = denied.value?.(entry.name) || own.some((one) => isInside(one, path))
-          const rank = isShown && !isKept ? rankPath(entry.name, prefix) : null
-          if (rank !== null) first.add({ path: `${path}/`, type: 'folder', rank })
+          const rank = isShown && !own.some((one) => isInside(one, path)) ? rankPath(entry.name, prefix) : null
+          if (rank !== null && !(await denied.value?.(entry.name)))
+            first.add({ path: `${path}/`, type: 'folder', rank })
         }
       } catch (error) {
         const code = systemErrorCode(error)

@@ -115,8 +115,8 @@ async function list(
   const first = keepFirst<string>(offset + limit, compareText)
   const folders = type === 'file' ? null : new Set<string>()
   let leftOut = 0
-  const add = (path: string) => {
-    if (deps.isDenied?.(place.shown + path.replace(/\/$/, ''))) leftOut++
+  const add = async (path: string) => {
+    if (await deps.isDenied?.(place.shown + path.replace(/\/$/, ''))) leftOut++
     else first.add(path)
   }
   let rest: Buffer = Buffer.alloc(0)
@@ -125,7 +125,8 @@ async function list(
     const end = bytes.lastIndexOf(0)
     rest = bytes.subarray(end + 1)
     if (end < 0) continue
-    for (const path of bytes.toString('utf8', 0, end).split('\0')) take(path.slice(2), { glob, type, add, folders })
+    for (const path of bytes.toString('utf8', 0, end).split('\0'))
+      await take(path.slice(2), { glob, type, add, folders })
   }
   const ended = await started.value.ended
   if (ended.type === 'aborted') return refuse(fault('bad_request', 'aborted'))
@@ -145,20 +146,20 @@ async function list(
 type Taking = {
   readonly glob: Glob
   readonly type: FindArgs['type']
-  readonly add: (path: string) => void
+  readonly add: (path: string) => Promise<void>
   /** The directories seen so far, if they are wanted. */
   readonly folders: Set<string> | null
 }
 
 /** Takes a file, and the directories above it that were not seen before. */
-function take(path: string, { glob, type, add, folders }: Taking): void {
-  if (type === 'file' || (type === 'any' && glob(path))) add(path)
+async function take(path: string, { glob, type, add, folders }: Taking): Promise<void> {
+  if (type === 'file' || (type === 'any' && glob(path))) await add(path)
   if (folders === null) return
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
     const folder = path.slice(0, at)
     if (folders.has(folder)) return
     folders.add(folder)
-    if (glob(folder)) add(`${folder}/`)
+    if (glob(folder)) await add(`${folder}/`)
   }
 }
 

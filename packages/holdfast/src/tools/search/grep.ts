@@ -113,13 +113,13 @@ async function countDenied(
   signal: AbortSignal,
 ): Promise<number> {
   if (isDenied === null) return 0
-  if (place.file) return isDenied(place.shown) ? 1 : 0
+  if (place.file) return (await isDenied(place.shown)) ? 1 : 0
   const started = await startRipgrep(['--files', '--null', '--', './'], place, scope, deps, { signal, timeoutMs })
   if (!started.ok) return 0
   const reader = createMatchReader('files')
   let count = 0
   for await (const chunk of started.value.output)
-    for (const { path } of reader.read(chunk)) if (isDenied(place.shown + path)) count++
+    for (const { path } of reader.read(chunk)) if (await isDenied(place.shown + path)) count++
   await started.value.ended
   return count
 }
@@ -160,7 +160,7 @@ async function search(
   let isStopped = false
   for await (const chunk of started.value.output) {
     for (const match of reader.read(chunk)) {
-      if (isDenied?.(shownPath(match.path))) continue
+      if (await isDenied?.(shownPath(match.path))) continue
       matches.push(match)
       if (match.isMatch) results++
     }
@@ -197,7 +197,10 @@ async function matchesAnything(
   const reader = createMatchReader('files')
   let isFound = false
   for await (const chunk of started.value.output) {
-    isFound = reader.read(chunk).some(({ path }) => !isDenied?.(place.shown + path))
+    for (const { path } of reader.read(chunk)) {
+      isFound = !(await isDenied?.(place.shown + path))
+      if (isFound) break
+    }
     if (isFound) break
   }
   started.value.stop()

@@ -418,6 +418,19 @@ it('says in the middle that a session has no messages, and shows the pictures of
 describe('a model that takes its time', () => {
   const slow = usePage({ env: { DEMO_PACE: '6' } })
 
+  it('keeps the settings below the input in one row while a turn runs', async () => {
+    const { page } = slow.now()
+    for (const width of [1280, 900]) {
+      await page.setViewportSize({ width, height: 800 })
+      await slow.startSession('count to 40')
+      await page.getByRole('button', { name: 'Follow up' }).waitFor()
+      const box = await page.locator('.composer-foot > .chips').boundingBox()
+      expect(box?.height).toBeLessThan(50)
+      await page.getByRole('button', { name: 'Stop', exact: true }).click()
+      await slow.atRest()
+    }
+  })
+
   it('is shown thinking while it thinks, and its thought folds; each message has its time', async () => {
     const { page } = slow.now()
     await slow.startSession('count to 2')

@@ -40,7 +40,7 @@ export function PermissionMenu({ permission, onChoose, hasBegun = false, isOff, 
       {...(side && { side })}
       trigger={
         <button type="button" className={permission === 'none' ? 'chip never-asks' : 'chip'} disabled={isOff}>
-          {name}
+          <span className="chip-text">{name}</span>
           <span aria-hidden="true">▾</span>
         </button>
       }

@@ -44,7 +44,7 @@ export function previewText({ title, recentText, preview, turnCount }: Previewed
     .filter((line) => hasWords.test(line))
   const [first = '', second] = lines
   if (recentText.length >= limits.recentTextCharsMax - 1)
-    return second === undefined ? `${first.replace(/\s+\S*$/, '')}…` : first
+    return second === undefined ? `${first.slice(0, first.includes(' ') ? first.lastIndexOf(' ') : undefined)}…` : first
   const isFirstTurn = turnCount <= 1 && first === oneLine(preview)
   const shown = (isFirstTurn ? second : undefined) ?? lines.at(-1) ?? ''
   return shown === oneLine(title) ? '' : shown

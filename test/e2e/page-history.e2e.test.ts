@@ -86,6 +86,11 @@ describe('the history of a session on the page', () => {
     await offer.waitFor()
     await picture(page, 'on-a-branch')
     expect(await prompts()).toEqual(['count to 4'])
+    // The offer ends when a person does something else, and a click on the same hit makes it again.
+    await page.getByRole('textbox', { name: 'Message' }).click()
+    await offer.waitFor({ state: 'detached' })
+    await hit.click()
+    await offer.waitFor()
     await page.getByRole('button', { name: 'Switch', exact: true }).click()
     await answer(3).waitFor()
     await offer.waitFor({ state: 'detached' })

@@ -84,20 +84,6 @@ describe('the start page', () => {
     await shown.locator('.draft-file-kind').getByText('png', { exact: true }).waitFor()
     expect(await shown.locator('img').count()).toBe(0)
   })
-
-  it('looks usable only where it is while the connection is lost', async () => {
-    const { page, server } = now()
-    await page.goto(server.url)
-    const suggestion = page.getByRole('list', { name: 'Suggestions' }).getByRole('button').first()
-    expect(await suggestion.isEnabled()).toBe(true)
-    await page.getByRole('combobox', { name: /^Model: / }).waitFor()
-    await page.route('**/v1/**', (route) => route.abort())
-    await page.reload()
-    await page.getByText('Connection lost.').waitFor()
-    expect(await suggestion.isEnabled()).toBe(false)
-    expect(await page.getByRole('button', { name: 'Asks before changes' }).isEnabled()).toBe(false)
-    expect(await page.getByRole('button', { name: 'Attach files' }).isEnabled()).toBe(false)
-  })
 })
 
 describe('the list on a phone', () => {

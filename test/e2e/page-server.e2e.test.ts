@@ -94,6 +94,28 @@ describe('the page and its server', () => {
     expect(await readFile(join(workdir, 'kept.txt'), 'utf8')).toContain('still here')
   })
 
+  it('lets nothing look usable while the server is away, and finds the sessions that it knows', async () => {
+    await startSession('write kept.txt: still here', server.loginLink)
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    await page.getByRole('textbox', { name: 'Message' }).fill('next')
+    const pencil = page.getByRole('button', { name: 'Edit prompt' })
+    expect(await pencil.isEnabled()).toBe(true)
+    await server.kill()
+    await page.getByText('Connection lost.').waitFor()
+    await expect.poll(() => pencil.isDisabled()).toBe(true)
+    await page.getByRole('link', { name: 'New session' }).click()
+    const suggestion = page.getByRole('list', { name: 'Suggestions' }).getByRole('button').first()
+    await suggestion.waitFor()
+    expect(await suggestion.isDisabled()).toBe(true)
+    for (const name of ['Attach files', 'Asks before changes', 'Running', 'Filter'])
+      expect([name, await page.getByRole('button', { name, exact: true }).isDisabled()]).toEqual([name, true])
+    // The known sessions that a search fits are still there.
+    const rows = page.getByRole('list', { name: 'Sessions' }).getByRole('link')
+    await page.getByRole('searchbox', { name: 'Search sessions' }).fill('kept')
+    await page.getByText('The server does not respond.').first().waitFor()
+    await expect.poll(() => rows.count()).toBe(1)
+  })
+
   it('updates the list when another client changes a session', async () => {
     let lists = 0
     page.on('request', (request) => {

@@ -2,7 +2,7 @@ import { escapeLine, type Meta } from '@holdfast/protocol'
 import { SessionItems, useRowKeys } from '../actions/session-items.tsx'
 import { ariaKeys } from '../keys/key-hint.tsx'
 import { useIsLost } from '../screens/use-screens.ts'
-import { baseName, counted, isBusy, knownStatus, oneLine, relativeTime, statusText } from '../text/format.ts'
+import { baseName, counted, isBusy, knownStatus, oneLine, relativeTime } from '../text/format.ts'
 import { previewText } from '../text/message-text.ts'
 import { Snippet } from '../text/snippet.tsx'
 import { ContextMenu, Menu } from '../ui/menu.tsx'
@@ -93,7 +93,8 @@ type SubagentsRowProps = {
 /** Shows or hides the subagents of a session. */
 export function SubagentsRow({ group: { meta, below }, isOpen, onToggle }: SubagentsRowProps) {
   const waiting = below.filter(({ node }) => node.waiting !== undefined).length
-  const running = below.filter(({ node }) => isBusy(node.status)).length - waiting
+  const isLost = useIsLost() // then nobody knows
+  const running = isLost ? 0 : below.filter(({ node }) => isBusy(node.status)).length - waiting
   const words = [running > 0 && `${running} running`, waiting > 0 && `${waiting} waiting`]
   const label = [counted(below.length, 'subagent'), ...words].filter((word) => word !== false).join(', ')
   return (
@@ -120,7 +121,8 @@ type SubagentRowProps = Pick<Extract<ListRow, { kind: 'subagent' }>, 'one' | 'to
 /** A subagent under its session. It opens beside it. */
 export function SubagentRow({ one: { node, level }, top, isCurrent, onChoose }: SubagentRowProps) {
   const isWaiting = node.waiting !== undefined
-  const status = isWaiting ? waitsText : statusText(node.status)
+  const known = knownStatus(node.status, useIsLost())
+  const status = isWaiting ? waitsText : known.text
   return (
     <a
       className="subagent-row"
@@ -129,7 +131,7 @@ export function SubagentRow({ one: { node, level }, top, isCurrent, onChoose }: 
       aria-current={isCurrent ? 'true' : undefined}
       onClick={onChoose}
     >
-      <span className={`dot ${isWaiting ? 'asked' : node.status}`} role="img" aria-label={status} title={status} />
+      <span className={`dot ${isWaiting ? 'asked' : known.dot}`} role="img" aria-label={status} title={status} />
       <span className="row-title">{titleOf(node)}</span>
       {node.subagent && node.subagent.agent !== 'general' && <span>{escapeLine(node.subagent.agent)}</span>}
     </a>

@@ -5,6 +5,7 @@ import { connectHoldfast } from '@holdfast/client'
 import { HoldfastError } from '@holdfast/protocol'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openHoldfast } from './entry/index.ts'
+import { openConversations } from './entry/store.ts'
 
 let home = ''
 beforeAll(async () => {
@@ -21,7 +22,7 @@ const options: readonly (readonly [what: string, given: unknown, sentence: RegEx
   ['a number', 5, /options of openHoldfast must be an object/],
   ['a list', [], /options of openHoldfast must be an object/],
   ['a tool that is null', { tools: { a: null } }, /The tool a cannot be used: it is not a tool/],
-  ['tools that are a number', { tools: 5 }, /tool in the option tools has no name/],
+  ['tools that are a number', { tools: 5 }, /option tools has a value that is not a tool/],
   ['a text for a time', { idleUnloadMs: 'abc' }, /idleUnloadMs must be a number of milliseconds/],
   ['a model that is a number', { models: { 'own/x': 5 } }, /own\/x/],
   ['models that are a number', { models: 5 }, /option models/],
@@ -56,6 +57,7 @@ it.each<readonly [what: string, given: readonly unknown[], sentence: RegExp]>([
   ['no address', [undefined], /address/],
   ['an address of another protocol', ['ftp://example.com'], /http/],
   ['a token that is a number', ['http://127.0.0.1:9', 5], /token/],
+  ['an unknown option', ['http://127.0.0.1:9', 'token', { fech: fetch }], /no option "fech"\. Did you mean 'fetch'\?/],
   ['options that are null', ['http://127.0.0.1:9', 'token', null], /options/],
 ])('connectHoldfast refuses %s with a sentence', (_, given, sentence) => {
   let outcome = 'connected'
@@ -66,4 +68,32 @@ it.each<readonly [what: string, given: readonly unknown[], sentence: RegExp]>([
   }
   expect(outcome).toMatch(/^bad_request: /)
   expect(outcome).toMatch(sentence)
+})
+
+it('connectHoldfast keeps the path of the address, as behind a proxy', async () => {
+  const asked: string[] = []
+  const answer = async (url: unknown) => {
+    asked.push(String(url))
+    return Response.json({ status: 'ok', version: '1.2.3' })
+  }
+  for (const address of ['http://127.0.0.1:9/agents/', 'http://127.0.0.1:9/'])
+    await connectHoldfast(address, 'token', { fetch: answer }).health()
+  expect(asked).toEqual(['http://127.0.0.1:9/agents/v1/health', 'http://127.0.0.1:9/v1/health'])
+})
+
+it('conversations refuse unknown options and keys that are no texts', async () => {
+  const environment = { HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off' }
+  const wrong = { store: 'memory:', environment, stor: 'memory:' }
+  expect(await openConversations(wrong).then(() => 'opened', faultOf)).toBe(
+    `bad_request: There is no option "stor". Did you mean 'store'?`,
+  )
+  await using holdfast = await openHoldfast({ store: 'memory:', environment })
+  expect(() => holdfast.conversations({ modl: 'x' } as object)).toThrow('There is no option "modl"')
+  expect(() => holdfast.conversations({ workdir: 5 } as object)).toThrow('The option workdir must be')
+  const save = holdfast.conversations().save as (key: unknown) => Promise<void> // as JavaScript may call it
+  expect(await save(5).then(() => 'saved', faultOf)).toMatch(/^bad_id: A key is/)
+  for (const messages of ['x', 5, null, [null], ['x']])
+    expect(await holdfast.save({ messages } as never).then(() => 'saved', faultOf)).toMatch(
+      /^bad_request: .*list of messages/,
+    )
 })

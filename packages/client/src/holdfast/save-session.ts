@@ -107,8 +107,8 @@ function readSessionData(given: SessionData): SessionData {
       throw new HoldfastError(fault('bad_request', `The ${name} of a session must be a ${type}.`))
   }
   const { messages, clientEvents } = data
-  if (messages === undefined)
-    throw new HoldfastError(fault('bad_request', 'A session has messages. Give them as a list.'))
+  if (!Array.isArray(messages) || messages.some((one) => typeof one !== 'object' || one === null))
+    throw new HoldfastError(fault('bad_request', 'A session has messages. Give them as a list of messages.'))
   for (const batch of inBatches(toSeeds(messages.filter(isSaid))))
     orThrow(parseCommand({ type: 'seedMessages', messages: batch }))
   if (data.title !== undefined) orThrow(parseCommand({ type: 'rename', title: data.title }))

@@ -80,7 +80,7 @@ describe('the messages of a session', () => {
     const session = createSession({ ...handle, page })
     await expect(session.messages({ branch: 'x' })).rejects.toMatchObject({ code: 'branch_not_found' })
     await expect(session.page({ branch: 'x' })).rejects.toMatchObject({ code: 'branch_not_found' })
-    await expect(session.blob(meta.id as never)).rejects.toMatchObject({ code: 'blob_not_found' })
+    await expect(session.blob('a'.repeat(64))).rejects.toMatchObject({ code: 'blob_not_found' })
   })
 })
 

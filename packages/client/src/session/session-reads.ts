@@ -1,6 +1,6 @@
 import {
   type BackgroundShell,
-  type BlobHash,
+  BlobHash,
   type ChildView,
   type ClientEventPage,
   ClientId,
@@ -66,7 +66,8 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     /** Returns a page of the transcript, by default the newest one. */
     page: async (request?: PageRequest): Promise<TranscriptPage> => orThrow(await handle.page(request)),
     /** Returns the bytes of a file or long output that this session refers to. Refused: blob_not_found. */
-    blob: async (hash: BlobHash): Promise<AsyncIterable<Uint8Array>> => orThrow(await handle.blob(hash)),
+    blob: async (hash: string): Promise<AsyncIterable<Uint8Array>> =>
+      orThrow(await handle.blob(orThrow(parseOptions(BlobHash, hash, 'read a blob')))),
     /** Returns the whole state with the newest page of the transcript, as of `seq`. */
     snapshot: (): Promise<FrameOf<'snapshot'>> => snapshot(),
     /** Returns the stored events of clients, oldest first; a loop reads them page by page. */

@@ -92,7 +92,7 @@ export type Session = Readonly<ReturnType<typeof createMethods>> & {
   /** Returns this session in the name of a client: every command, subscription and attachment is that client's. */
   as(client: string): Session
   /**
-   * Attaches a client at once and returns the session bound to it. `role` says what it got: `viewer` if another client
+   * Attaches a client at once and returns the session bound to it. `role` says what it got then: `viewer` if another client
    * drives. A viewer may send no command; with `mayDrive` it may claim control and abort. Refused: bad_request,
    * invalid_role, foreign_attachment.
    */

@@ -1,4 +1,5 @@
-import { fault, HoldfastError, type Result, refuse } from '@holdfast/protocol'
+import { readOptions } from '@holdfast/client/internal'
+import { fault, HoldfastError, orThrow, parseKey, type Result, refuse } from '@holdfast/protocol'
 import type { Conversation } from './conversation.ts'
 import type { ConversationPool } from './conversation-pool.ts'
 import type { ConversationMessage } from './message.ts'
@@ -37,10 +38,9 @@ export type ConversationsOptions = {
 }
 
 /** Returns an interface to the conversations of `pool`. Two of them share each conversation and its order. */
-export function createConversations(
-  pool: ConversationPool,
-  { workdir = '.' }: ConversationsOptions = {},
-): Conversations {
+export function createConversations(pool: ConversationPool, options?: ConversationsOptions): Conversations {
+  const { workdir = '.' } = readOptions(options, ['workdir'])
+  if (typeof workdir !== 'string') throw new HoldfastError(wrongWorkdir)
   const { onProblem, unloadInBackground } = pool
   /** The conversations that were used here; `close` saves these and no others. */
   const used = new WeakSet<Conversation>()
@@ -65,6 +65,7 @@ export function createConversations(
 
   async function query<Value>(key: string, work: (conversation: Conversation) => Promise<Value>): Promise<Value> {
     if (isClosed) throw new HoldfastError(closed)
+    if (typeof key !== 'string') orThrow(parseKey(key)) // callers are not always type-checked
     try {
       return await work(getConversation(key))
     } finally {
@@ -94,5 +95,7 @@ export function createConversations(
     [Symbol.asyncDispose]: close,
   }
 }
+
+const wrongWorkdir = fault('bad_request', 'The option workdir must be the path of a folder.')
 
 const closed = fault('session_stopped', 'The conversations are closed and accept no more changes.')

@@ -109,7 +109,7 @@ function refuseRole(given: unknown): Result<never> | null {
 export interface Seat {
   /** The id of the attached client. */
   readonly client: ClientId
-  /** The role it was given: `viewer` if another client drives. */
+  /** The role it was given when it attached: `viewer` if another client drove. Who drives now is in the frames of `subscribe`. */
   readonly role: Role
   /** Sends a command for this client. Refused: not_subscribed once it is detached, and what its role may not do. */
   submit(command: CommandInput, options?: CommandOptions): Promise<Result<Answer>>

@@ -220,3 +220,20 @@ describe('a subagent at another node than its parent', () => {
     expect(one.registry.all()).toEqual([])
   })
 })
+
+it('tells those who watch a session that its node lost the database, and only who sent a command to send it again', async () => {
+  const { one } = await openTwo({})
+  one.registry.membership.suspend()
+  const { here } = orThrow(await one.handle.state(['here']))
+  const sentence = 'This node has lost the database, so the work of the session was stopped.'
+  expect(here?.storageError).toEqual({ reason: 'unreachable', message: sentence })
+  expect(await one.send('1', { type: 'rename', title: 'A' })).toMatchObject({
+    ok: false,
+    fault: {
+      message: expect.stringMatching(
+        /^This node has lost the database and [^.]*\. Your command was not accepted\. Send it again/,
+      ),
+      details: { isCommandRefused: true, retryAfterSeconds: 1 },
+    },
+  })
+})

@@ -25,7 +25,7 @@ const lookMs = 100
 
 export const nodeSuspended = fault(
   'storage_error',
-  'This node has lost the database and runs no session until it is back. Send the command again soon.',
+  'This node has lost the database and runs no session until it is back.',
   { reason: 'unreachable', retryAfterSeconds: 1 },
 )
 

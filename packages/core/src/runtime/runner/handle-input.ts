@@ -242,16 +242,16 @@ export function loseToOther(session: RunningSession): void {
   if (session.closed === null) abandon(session, fault('fenced', message))
 }
 
-const cannotRenew = fault(
-  'storage_error',
-  'This node has lost the database, so the work of the session was stopped. Your command was not accepted. Send it again when the store works.',
-  { reason: 'unreachable', retryAfterSeconds: 1, isCommandRefused: true },
-)
+const cannotRenew = fault('storage_error', 'This node has lost the database, so the work of the session was stopped.', {
+  reason: 'unreachable',
+  retryAfterSeconds: 1,
+})
 
 /** Aborts all work and refuses every input, because another node may take the session over soon. */
 export function suspend(session: RunningSession): void {
   if (session.closed || session.suspended) return
-  session.suspended = cannotRenew
+  session.suspended = withNotAccepted(cannotRenew)
+  // Shown to all who watch, and they sent no command.
   session.effects.storage.track(refuse(cannotRenew))
   session.sideWork.end()
   session.performer.interrupt()

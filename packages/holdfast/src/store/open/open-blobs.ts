@@ -1,5 +1,5 @@
 import type { Blobs, OnProblem } from '@holdfast/core/ports'
-import { ok, orThrow, type Result } from '@holdfast/protocol/result'
+import { ok, orThrow, type Result, refuse } from '@holdfast/protocol/result'
 import { blobsOf, type Environment } from '../../system/home.ts'
 import { type BlobReader, createBlobReader, openFileBlobs } from '../blobs/file-blobs.ts'
 import type { PostgresLocation } from '../postgres/connect/postgres-url.ts'
@@ -28,7 +28,7 @@ export async function openBlobsToWrite(
   return { put: blobs.put, [Symbol.asyncDispose]: () => store.close() }
 }
 
-/** Opens a store in a database. New files go to `blobs`, by default to the place that the environment names. */
+/** Opens a store in a database. New files go to `blobs`, by default to the place that the environment names; it must have the keys. */
 export async function openDatabaseStore(
   location: PostgresLocation,
   {
@@ -42,9 +42,11 @@ export async function openDatabaseStore(
   },
 ): Promise<Result<PostgresStore>> {
   // Imported on demand: other stores start without its driver.
-  const { openPostgresStore, parseS3Url, createS3Objects } = await import('../postgres/postgres-store.ts')
+  const { openPostgresStore, parseS3Url, createS3Objects, findNoKeys } = await import('../postgres/postgres-store.ts')
   const place = blobs === undefined ? ok(undefined) : parseS3Url(blobs)
   if (!place.ok) return place
+  const noKeys = place.value && findNoKeys(environment, place.value)
+  if (noKeys) return refuse(noKeys)
   return openPostgresStore(location, {
     onProblem,
     blobs: { place: place.value, objects: createS3Objects(environment) },

@@ -21,7 +21,7 @@ import { createSpendingRows } from './write/spending-rows.ts'
 import { createTenants } from './write/tenant-rows.ts'
 import { createTokenRows, probeDatabase } from './write/token-rows.ts'
 
-export { createS3Objects } from './blobs/s3-objects.ts'
+export { createS3Objects, findNoKeys } from './blobs/s3-objects.ts'
 export { parseS3Url } from './blobs/s3-url.ts'
 
 /** A store in PostgreSQL, which several nodes may have open, with its blobs and its nodes. */

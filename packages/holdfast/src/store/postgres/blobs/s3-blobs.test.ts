@@ -137,4 +137,14 @@ describe('a place in S3', () => {
     )
     expect(sign('/?lifecycle')).toContain('fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543')
   })
+
+  it('is refused at the start without keys', async () => {
+    const { openDatabaseStore } = await import('../../open/open-blobs.ts')
+    const { location } = await open()
+    expect(await openDatabaseStore(location, { environment: {}, blobs: placeUrl() })).toMatchObject({
+      ...{ ok: false, fault: { code: 'storage_error', message: expect.stringContaining('set AWS_ACCESS_KEY_ID') } },
+    })
+    const { store } = orThrow(await openDatabaseStore(location, { environment: s3.environment, blobs: placeUrl() }))
+    await store.close()
+  })
 })

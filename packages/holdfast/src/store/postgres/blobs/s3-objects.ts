@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { errorMessage, fault, HoldfastError } from '@holdfast/protocol/fault'
+import { errorMessage, type Fault, fault, HoldfastError } from '@holdfast/protocol/fault'
 import type { Environment } from '../../../system/home.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import { objectUrl, type S3Place } from './s3-url.ts'
@@ -60,6 +60,10 @@ function readCredentials(environment: Environment): S3Credentials | null {
   const { AWS_ACCESS_KEY_ID: keyId, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = environment
   return keyId && secret ? { keyId, secret, ...(token && { token }) } : null
 }
+
+/** Returns a fault if the environment has no keys for a place. Known at the start, so that no session has to find out. */
+export const findNoKeys = (environment: Environment, place: S3Place): Fault | null =>
+  readCredentials(environment) === null ? failure(place, noKeys).toFault() : null
 
 const noKeys = 'there is no key; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'
 

@@ -11,7 +11,8 @@ const refusing = ['create', 'claim', 'saveDraft', 'trash', 'restore', 'purge', '
 
 /** The store of a node: every statement passes its connection. Appends go through the queue of the PostgreSQL store. */
 export function createDatabaseStore({ statements }: SimulatedDatabase, connection: Connection, node: string): Store {
-  const queue = createAppendQueue(appendThrough(statements, connection, node), () => undefined)
+  // Without patience: pauses would pass in the time of this machine, not in the simulated one.
+  const queue = createAppendQueue(appendThrough(statements, connection, node), () => undefined, { patienceMs: 0 })
   const names = Object.keys(statements) as (keyof Store)[] // it has the methods of a store
   const asked = names.map((name) => {
     const statement = statements[name] as unknown

@@ -120,7 +120,7 @@ describe('postgres store', () => {
   })
 
   it('loses and repeats nothing while its connections are ended', async () => {
-    const location = newLocation(server())
+    const location = { ...newLocation(server()), termMs: 300 } // an append then waits 150 ms, so that many are refused
     const { store } = await openAt(location)
     await mustCreate(store, newSession(1))
     await withDatabase(location, async (admin) => {

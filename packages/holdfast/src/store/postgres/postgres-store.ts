@@ -1,4 +1,5 @@
 import type { Blobs, Cluster, OnProblem, Store } from '@holdfast/core/ports'
+import type { SessionId } from '@holdfast/protocol'
 import { ok, type Result } from '@holdfast/protocol/result'
 import { type BlobOptions, createPostgresBlobs } from './blobs/postgres-blobs.ts'
 import { createChangeNotices } from './cluster/change-notices.ts'
@@ -11,7 +12,7 @@ import { createLogReader } from './read/log-reader.ts'
 import { checkDurability, prepareSchema } from './schema/migrate.ts'
 import { createSearch } from './search/search-reader.ts'
 import { createWordIndex } from './search/word-index.ts'
-import { createAppendQueue } from './write/append-queue.ts'
+import { createAppendQueue, patienceIn } from './write/append-queue.ts'
 import { createSession } from './write/create-session.ts'
 import { createDraftRows } from './write/draft-rows.ts'
 import { createLeases } from './write/leases.ts'
@@ -48,16 +49,22 @@ export async function openPostgresStore(
   }
   const blobs = createPostgresBlobs(database, { ...options.blobs, bytesMax: options.blobBytesMax })
   const cluster = await openCluster(location)
-  return ok({ store: createStore(database, cluster, options.onProblem ?? (() => undefined)), blobs, cluster })
+  return ok({ store: createStore(database, cluster, location.termMs, options.onProblem), blobs, cluster })
 }
 
-function createStore(database: Database, cluster: ClusterDatabase, onProblem: OnProblem): Store {
+function createStore(
+  database: Database,
+  cluster: ClusterDatabase,
+  termMs: number,
+  onProblem: OnProblem = () => undefined,
+): Store {
   const index = createWordIndex(database, onProblem)
   const notices = createChangeNotices(cluster.notify)
-  const queue = createAppendQueue(database, (sessions) => {
+  const onAppended = (sessions: readonly SessionId[]) => {
     index.wake()
     notices.add(sessions)
-  })
+  }
+  const queue = createAppendQueue(database, onAppended, { patienceMs: patienceIn(termMs) })
   index.wake() // records that a node left without their words
   return {
     ...createLogReader(database),

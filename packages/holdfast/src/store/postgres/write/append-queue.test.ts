@@ -1,7 +1,9 @@
+import { HoldfastError } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { appendTo } from '../../../../../testkit/src/contracts/store-fixture.ts'
 import type { Database } from '../connect/connect.ts'
-import { createAppendQueue } from './append-queue.ts'
+import { postgresFault } from '../connect/postgres-fault.ts'
+import { createAppendQueue, patienceIn } from './append-queue.ts'
 
 const append = appendTo(1, 0)
 const sessions = 64
@@ -15,7 +17,7 @@ it('rejects appends that the database did not answer, and goes on with the next'
     calls++
     return calls === 1 ? [{ answers: [] }] : [{ answers: [null] }]
   })
-  const queue = createAppendQueue(database, () => undefined)
+  const queue = createAppendQueue(database, () => undefined, { patienceMs: 0 })
   await expect(queue.append(append)).rejects.toThrow('answers every append')
   expect(await queue.append(append)).toMatchObject({ ok: true })
 })
@@ -27,7 +29,7 @@ it('rejects the group of an unexpected error, and goes on with the next', async 
     if (calls === 1) throw new TypeError('a bug')
     return [{ answers: [null] }]
   })
-  const queue = createAppendQueue(database, () => undefined)
+  const queue = createAppendQueue(database, () => undefined, { patienceMs: 0 })
   await expect(queue.append(append)).rejects.toThrow('a bug')
   expect(await queue.append(append)).toMatchObject({ ok: true })
   await queue.idle()
@@ -40,11 +42,42 @@ it('sends appends of many sessions at once in two statements: one that was free,
     groups.push(count)
     return [{ answers: Array.from({ length: count }, () => null) }]
   })
-  const queue = createAppendQueue(database, () => undefined)
+  const queue = createAppendQueue(database, () => undefined, { patienceMs: 0 })
   const answers = await Promise.all(
     Array.from({ length: sessions }, (_, index) => queue.append(appendTo(index + 1, 0))),
   )
   expect(answers.every(({ ok }) => ok)).toBe(true)
   expect(groups.length).toBeLessThanOrEqual(2)
   expect(groups.reduce((sum, count) => sum + count, 0)).toBe(sessions)
+})
+
+/** A database that cannot be reached for some time, and a clock that only pauses move. */
+function openAway(awayMs: number) {
+  let nowMs = 0
+  const asked: boolean[] = []
+  const database = databaseOf(async (_, [, isRetry]) => {
+    asked.push(Boolean(isRetry))
+    if (nowMs < awayMs) throw new HoldfastError(postgresFault('db', 'unreachable'))
+    return [{ answers: [null] }]
+  })
+  const pause = async (ms: number) => {
+    nowMs += ms
+  }
+  const patience = { patienceMs: patienceIn(4000), pause, now: () => nowMs }
+  return { queue: createAppendQueue(database, () => undefined, patience), asked, nowMs: () => nowMs }
+}
+
+it('waits for a database that refuses connections for less than two seconds', async () => {
+  const { queue, asked } = openAway(1700)
+  expect(await queue.append(append)).toMatchObject({ ok: true })
+  // All but the first look for records that an earlier attempt may have written.
+  expect(asked).toEqual([false, ...asked.slice(1).map(() => true)])
+})
+
+it('refuses an append after two seconds, and before half of a shorter term', async () => {
+  const { queue, nowMs } = openAway(60_000)
+  expect(await queue.append(append)).toMatchObject({ ok: false, fault: { details: { reason: 'unreachable' } } })
+  expect(nowMs()).toBeGreaterThan(1700)
+  expect(nowMs()).toBeLessThanOrEqual(2000)
+  expect(patienceIn(1000)).toBe(500)
 })

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Append } from '@holdfast/core/ports'
 import { invariant, type SessionId } from '@holdfast/protocol'
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
@@ -23,14 +24,35 @@ type Refusal = {
   readonly actual?: number
 } | null
 
+/** How long an append waits for a database that is away, and how it pauses between its attempts. */
+export type Patience = {
+  readonly patienceMs: number
+  readonly pause?: (ms: number) => Promise<unknown>
+  readonly now?: () => number
+}
+
+const patienceMsMax = 2000
+const [firstPauseMs, pauseMsMax] = [25, 250]
+
+/**
+ * Returns how long appends of a node wait. Half a term at most: a node stops its effects after 0.62 of a term without the
+ * database at the earliest, and a command should be answered before.
+ */
+export const patienceIn = (termMs: number): number => Math.min(patienceMsMax, termMs / 2)
+
 const groupMax = 256
 const groupCharsMax = 8 * 1024 * 1024
 
 /**
  * Appends in groups: while one is on its way, further appends of all sessions wait and go together as the next. So one
  * commit serves many sessions, and one session waits for a single round trip. `onAppended` is called after each group with its sessions.
+ * If the database is away, a group waits for it with some patience before it is refused.
  */
-export function createAppendQueue(database: Database, onAppended: (sessions: readonly SessionId[]) => void) {
+export function createAppendQueue(
+  database: Database,
+  onAppended: (sessions: readonly SessionId[]) => void,
+  patience: Patience,
+) {
   let waiting: Waiting[] = []
   let running: Promise<void> | null = null
 
@@ -39,7 +61,7 @@ export function createAppendQueue(database: Database, onAppended: (sessions: rea
     while (waiting.length > 0) {
       const group = takeGroup()
       try {
-        const answers = await appendGroup(database, group)
+        const answers = await appendGroup(database, group, patience)
         for (const [index, answer] of answers.entries()) group[index]?.settle(answer)
         onAppended(group.map(({ append }) => append.session))
       } catch (error) {
@@ -77,7 +99,13 @@ export function createAppendQueue(database: Database, onAppended: (sessions: rea
 
 const statement = 'select @append($1::jsonb, $2) as answers'
 
-async function appendGroup(database: Database, group: readonly Waiting[]): Promise<readonly Result<void>[]> {
+async function appendGroup(
+  database: Database,
+  group: readonly Waiting[],
+  patience: Patience,
+): Promise<readonly Result<void>[]> {
+  const { patienceMs, pause = wait, now = () => performance.now() } = patience
+  const startedAt = now()
   const ask = async (isRetry: boolean): Promise<readonly Result<void>[]> => {
     const changes = `[${group.map(({ encoded }) => encoded).join(',')}]`
     const [row] = await database.write(statement, [changes, isRetry])
@@ -89,16 +117,28 @@ async function appendGroup(database: Database, group: readonly Waiting[]): Promi
     if (error instanceof HoldfastError) return error.toFault()
     throw error
   }
+  /** Asks on other connections. An old epoch is refused whenever the database is back, so that waiting risks nothing. */
+  const askAgain = async (): Promise<readonly Result<void>[]> => {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
+      try {
+        return await ask(true)
+      } catch (error) {
+        const again = failed(error)
+        if (!isLossFault(again) || now() - startedAt + pauseMs > patienceMs) return group.map(() => refuse(again))
+      }
+      await pause(pauseMs)
+    }
+  }
   try {
     return await ask(false)
   } catch (error) {
     const first = failed(error)
     // The group may be committed or not. Another connection can tell: it finds the records or does not.
-    if (isLossFault(first)) return ask(true).catch((again) => group.map(() => refuse(failed(again))))
+    if (isLossFault(first)) return askAgain()
     // One of them broke the group: append each on its own, so that only that one fails.
     if (first.code !== 'storage_error' && group.length > 1) {
       const each: Result<void>[] = []
-      for (const one of group) each.push(...(await appendGroup(database, [one])))
+      for (const one of group) each.push(...(await appendGroup(database, [one], patience)))
       return each
     }
     return group.map(() => refuse(first))

@@ -104,7 +104,7 @@ export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
 function baseOf(url: string): string {
   if (typeof url === 'string' && URL.canParse(url)) {
     const { origin, pathname } = new URL(url)
-    return `${origin}${pathname.replace(/\/+$/, '')}`
+    return `${origin}${pathname.endsWith('/') ? pathname.slice(0, -1) : pathname}`
   }
   const message = 'The address of the server is not a URL. Give one like http://127.0.0.1:4820.'
   throw new HoldfastError(fault('bad_request', message))

@@ -25,7 +25,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** The arguments of the types that need some. */
 const typeArguments: Readonly<Record<string, string>> = {
   ...{ FrameOf: "'end'", Result: 'string', ToolDefinition: 'JsonSchema', ArgumentsOf: 'JsonSchema' },
-  ...{ FromJsonSchema: 'JsonSchema', FromProperties: 'object, string', StandardResult: 'string' },
+  ...{ FromJsonSchema: 'JsonSchema', FromProperties: 'object, string', FromTypeName: 'object, string' },
+  ...{ StandardResult: 'string' },
 }
 
 /** Parts of the runtime that a program only passes on: it never has to name them. */

@@ -167,6 +167,7 @@ const rules: readonly IForbiddenRuleType[] = [
     'conversations-import-the-core-index',
     `${holdfast}conversations/`,
     coreIndex,
+    '^packages/client/src/internal[.]ts$',
     ports,
     protocol,
     node,

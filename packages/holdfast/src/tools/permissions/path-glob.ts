@@ -34,7 +34,7 @@ export function globProblem(pattern: string): string | null {
 export function compilePathGlob(pattern: string): PathGlob | null {
   if (globProblem(pattern) !== null) return null
   const steps = stepsOf(pattern)
-  const tail = /[^*?[\]{}\\/]*$/.exec(pattern)?.[0] ?? ''
+  const tail = /(?<![^*?[\]{}\\/])[^*?[\]{}\\/]*$/.exec(pattern)?.[0] ?? ''
   // Most paths are told apart by the plain texts of a pattern, which is many times faster.
   const texts = /[[{\\]/.test(pattern) ? [] : pattern.split(/[*?/]+/).filter((text) => text !== '')
   return (path, work = { steps: 0 }) => {

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { appendFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
+import { appendFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ok } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
-import { formatSettings, ownSettings } from './pinned-config.ts'
+import { entriesMax, formatSettings, ownSettings, pinConfig, settingsMax } from './pinned-config.ts'
 import { inRepository } from './repository.ts'
 
 const environment = { PATH: process.env['PATH'], HOME: '/nonexistent' }
@@ -43,10 +44,31 @@ it('writes settings so that git reads the same ones', async () => {
   }
   for (const [name, value] of Object.entries(settings)) git('config', name, value)
   await appendFile(join(workdir, '.git/config'), '[core]\n\tprecomposeunicode\n')
-  const before = ownSettings(git('config', '--list', '-z', '--show-scope'))
+  const before = ownSettings(git('config', '--list', '-z', '--show-scope')) ?? []
   await writeFile(join(workdir, '.git/config'), formatSettings(before))
   const after = ownSettings(git('config', '--list', '-z', '--show-scope'))
   expect(after).toEqual(before.filter(({ name }) => name !== 'core.bare'))
   expect(after).toContainEqual({ name: 'core.precomposeunicode', value: null })
   await rm(workdir, { recursive: true })
+})
+
+it('refuses a repository with too many entries or settings, and leaves no folder behind', async () => {
+  const { workdir } = await openWorkdir()
+  execFileSync('git', ['init', '-q'], { cwd: workdir, env: environment })
+  const config = join(workdir, '.git/config')
+  const open = () => inRepository(workdir, { environment }, notAborted, async () => ok('opened'))
+  const plain = await readFile(config, 'utf8')
+  await writeFile(config, `${plain}[a]\n${'\tb = c\n'.repeat(settingsMax + 1)}`)
+  expect(await open()).toMatchObject({ ok: false, fault: { code: 'too_large' } })
+  await writeFile(config, `${plain}[a]\n${'\tb = c\n'.repeat(settingsMax / 2)}`)
+  expect(await open()).toEqual(ok('opened'))
+  await writeFile(config, plain)
+  for (let at = 0; at < entriesMax; at++) writeFileSync(join(workdir, '.git', `entry${at}`), '')
+  expect(await open()).toMatchObject({ ok: false, fault: { code: 'too_large' } })
+})
+
+it('stops when it is aborted', async () => {
+  const { workdir } = await openWorkdir()
+  await writeFile(join(workdir, 'a'), '')
+  expect(await pinConfig(workdir, '', AbortSignal.abort())).toMatchObject({ ok: false, fault: { message: 'aborted' } })
 })

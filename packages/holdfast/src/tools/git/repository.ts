@@ -8,7 +8,7 @@ import { systemErrorCode } from '../../system/system-error.ts'
 import type { ProcessRecords } from '../program/process-records.ts'
 import { type Program, type ProgramOptions, startProgram } from '../program/program.ts'
 import { commandEnvironment } from '../shell/environment.ts'
-import { formatSettings, ownSettings, pinConfig } from './pinned-config.ts'
+import { formatSettings, ownSettings, pinConfig, settingsMax } from './pinned-config.ts'
 import { findPlainRepository, type PlainRepository } from './plain-repository.ts'
 import { programSettings } from './program-settings.ts'
 
@@ -87,7 +87,9 @@ export async function inRepository<Value>(
   if (!found.ok) return found
   const { top, prefix, directory, common, config } = found.value
   if (commits) await mkdir(join(common, 'logs'), { recursive: true }) // a new repository has none, and git would make it in the pinned folder
-  await using pinnedConfig = await pinConfig(common, config)
+  const pinning = await pinConfig(common, config, signal)
+  if (!pinning.ok) return pinning
+  await using pinnedConfig = pinning.value
   const pinned = { GIT_DIR: directory, GIT_WORK_TREE: top, GIT_COMMON_DIR: pinnedConfig.directory }
   return await use(createRepository({ workdir: cwd.value, prefix, pinned }, deps, signal)) // awaited: then the folder goes
 }
@@ -108,7 +110,8 @@ async function askGit(
   if (!listed.ok) return listed
   const [top = '', prefix = '', directory = '', shared = ''] = found.value.text.split('\n')
   if (!isInside(top, workdir)) return refuse(outsideWorkdir(top)) // core.worktree may name any folder
-  const settings = ownSettings(listed.value.text)
+  const settings = listed.value.isCut ? null : ownSettings(listed.value.text)
+  if (settings === null) return refuse(tooManySettings)
   const program = settings.find(({ name }) => programSettings.test(name))
   if (program !== undefined) return refuse(namesProgram(program.name))
   const common = resolve(workdir, shared)
@@ -147,6 +150,11 @@ const belongsElsewhere = (directory: string) =>
     'untrusted_workspace',
     `.git leads to ${escapeLine(directory)}, a repository that does not name this folder as its work tree. If you trust it, use git with the shell tool, which asks first.`,
   )
+
+const tooManySettings = fault(
+  'too_large',
+  `The configuration of this repository has more than ${settingsMax} settings. Remove what it does not need, or use git with the shell tool.`,
+)
 
 const namesProgram = (setting: string) =>
   fault(

@@ -164,6 +164,28 @@ describe('many rules against many paths', () => {
     expect(twice).toBeGreaterThan(once * 1.5)
   })
 
+  it.each([
+    ['deny', 'z*', 200, 200],
+    ['allow', 'a z*', 20, 2000],
+  ] as const)(
+    'to %s are compared with many commands in as many turns as there is work',
+    async (verdict, pattern, commands, rulesCount) => {
+      const facts = { isOutside: async () => true, findLinkedOut: async () => () => false }
+      const turnsAt = (count: number) => {
+        const all = Array.from({ length: count }, (_, index) => ({
+          tool: 'shell',
+          pattern: `${pattern}${index}`,
+          verdict,
+        }))
+        const last = { tool: 'shell', pattern: 'a b', verdict: 'allow' } as const
+        return turnsOf(() => judgeCommand([...all, last], 'a b;'.repeat(commands), facts))
+      }
+      const [once, twice] = [await turnsAt(rulesCount), await turnsAt(2 * rulesCount)]
+      expect(once).toBeGreaterThan(5)
+      expect(twice).toBeGreaterThan(once * 1.5)
+    },
+  )
+
   it('are not compared if a pattern and a path are too long together: a person is asked', async () => {
     const rules = [rule('deny', '*', `${'*a'.repeat(450)}[b]`), rule('allow', 'read_file')]
     expect(await judge('read_file', { path: 'a'.repeat(2000) }, rules)).toMatchObject({ verdict: 'unknown' })

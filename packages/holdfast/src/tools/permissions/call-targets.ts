@@ -3,9 +3,9 @@ import type { RuledCall } from '@holdfast/core/ports'
 import { escapeLine, limits, type Permission } from '@holdfast/protocol'
 import { foldName } from '../../system/files/fold-name.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
-import { ownTurn } from '../../system/own-turn.ts'
+import { takeTurn, type Work } from '../../system/own-turn.ts'
 import { fitsPieces, fitsText } from './commands/text-pattern.ts'
-import { compilePathGlob, globProblem, isAddress, type PathGlob, type Work } from './path-glob.ts'
+import { compilePathGlob, globProblem, isAddress, type PathGlob } from './path-glob.ts'
 
 /** Arguments of file tools that name a path. */
 const pathNames = ['path', 'new_path', 'from', 'to', 'source', 'destination', 'file', 'directory']
@@ -125,19 +125,6 @@ export async function fitsTargets(
 }
 
 type Test = (text: string, work: Work) => boolean
-
-/** Comparisons in one turn of the event loop: a few milliseconds. */
-const stepsPerTurn = 100_000
-
-/** Comparisons since the last turn, of all rules and calls together. */
-const compared: Work = { steps: 0 }
-
-/** Returns where to count comparisons. Gives other work a turn of the event loop first if enough was compared in this one. */
-export function takeTurn(): Work | Promise<Work> {
-  if (compared.steps <= stepsPerTurn) return compared
-  compared.steps = 0
-  return ownTurn().then(() => compared)
-}
 
 /** Whether a test fits one of some texts. Much is compared in several turns of the event loop. */
 async function hasSome(texts: readonly string[], test: Test): Promise<boolean> {

@@ -12,9 +12,9 @@ import {
 } from '@holdfast/protocol'
 import { foldName } from '../../system/files/fold-name.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
-import { ownTurn } from '../../system/own-turn.ts'
+import { ownTurn, takeTurn } from '../../system/own-turn.ts'
 import type { DeniedTest } from '../define/read-rules.ts'
-import { fitsTargets, takeTurn, targetsOf, testsOf } from './call-targets.ts'
+import { fitsTargets, targetsOf, testsOf } from './call-targets.ts'
 import { globProblem, isAddress } from './path-glob.ts'
 
 const isDenied = (rule: Permission): boolean => rule.verdict === 'deny' && isPathRule(rule)

@@ -1,5 +1,4 @@
-/** Counts comparisons: a caller that compares much gives other work a turn, and tests see that the time stays linear. */
-export type Work = { steps: number }
+import type { Work } from '../../system/own-turn.ts'
 
 /** Tells whether a path relative to the workdir matches. */
 export type PathGlob = (path: string, work?: Work) => boolean

@@ -33,7 +33,7 @@ const separatorsMax = 1000
 export const isIntricate = (text: string): boolean =>
   (text.match(openings)?.length ?? 0) > openingsMax || (text.match(/[;&|\n]/g)?.length ?? 0) > separatorsMax
 
-const openings = /\$[({[]|`|[<>(]\(|\b(?:if|case|while|until|for|select|function)\b|\{|<<|\[\[|\$'/g
+const openings = /\$[({[]|`|[<>(]\(|\b(?:if|case|while|until|for|select|function|coproc)\b|\{|<<|\[\[|\$'|\(\s*\)/g
 
 /**
  * Finds every command in a shell text: in lists, pipelines, control flow, functions and substitutions, in the text of
@@ -66,7 +66,12 @@ export function findCommands(text: string): FoundCommands {
       if (evaluates.has(node.type) && quotedSubstitution.test(source.slice(node.pos, node.end))) isWhole = false
       forEachChild(node, (child) => visit(child, scripts + (child.type === 'Script' ? 1 : 0)))
     }
-    visit(parse(source), 0)
+    try {
+      visit(parse(source), 0)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      isWhole = false // nested too deep for the parser, which calls itself: no count of forms covers all of them
+    }
   }
 
   const addAll = ({ words: found, input }: ReturnType<typeof commandOf>, depth: number): void => {

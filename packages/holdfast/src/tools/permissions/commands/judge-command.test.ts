@@ -524,3 +524,14 @@ describe('a command of git that sets or runs programs', () => {
   it('may run if the rule names the whole command', async () =>
     expect(await judged('git config user.name me', [rule('allow', 'git config user.name me')])).toBe('allow'))
 })
+
+it.each([
+  ['coproc', `${'coproc '.repeat(2337)}a`],
+  ['functions', `${'f() '.repeat(4000)}a`],
+  ['operators', `(( ${'>'.repeat(16_300)}`],
+  ['operators with blanks', `(( ${'> '.repeat(8000)}1 ))`],
+])('a person is asked about a text with more %s in each other than the parser can read', async (_, text) => {
+  const facts = { isOutside: async () => true, findLinkedOut: async () => () => false }
+  const judged = await judgeCommand([{ tool: 'shell', pattern: 'rm *', verdict: 'deny' }], text, facts)
+  expect(judged).toMatchObject({ verdict: 'ask' })
+})

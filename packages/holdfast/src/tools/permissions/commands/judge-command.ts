@@ -1,4 +1,5 @@
 import type { Permission } from '@holdfast/protocol'
+import { takeTurn } from '../../../system/own-turn.ts'
 import { allows, forbids, forbidsWithin, parsePattern } from './command-pattern.ts'
 import { findCommands } from './find-commands.ts'
 import type { IsLinkedOut } from './outside-links.ts'
@@ -28,7 +29,7 @@ export async function judgeCommand<Rule extends Permission>(
   text: string,
   facts: CommandFacts,
 ): Promise<Judged<Rule> | null> {
-  const found = findForbidden(rules, text)
+  const found = await findForbidden(rules, text)
   if (found) return found
   const allowing = rules.filter(({ verdict }) => verdict === 'allow')
   const exact = allowing.find(({ exact: isExact, pattern }) => isExact && pattern === text)
@@ -37,30 +38,54 @@ export async function judgeCommand<Rule extends Permission>(
   return patterns.length === 0 ? null : findAllowed(patterns, text, facts)
 }
 
-function findForbidden<Rule extends Permission>(rules: readonly Rule[], text: string): Judged<Rule> | null {
+async function findForbidden<Rule extends Permission>(
+  rules: readonly Rule[],
+  text: string,
+): Promise<Judged<Rule> | null> {
   const strict = rules.filter(({ verdict }) => verdict !== 'allow')
   if (strict.length === 0) return null
   const found = findCommands(text)
   const asked: Rule[] = []
   for (const rule of strict) {
-    const matches = matchOf(rule, text, found)
+    const matches = await matchOf(rule, text, found)
     if (matches === 'yes' && rule.verdict === 'deny') return { verdict: 'deny', rules: [rule] }
     if (matches !== 'no') asked.push(rule)
   }
   return asked.length > 0 ? { verdict: 'ask', rules: asked } : null
 }
 
-function matchOf(
+/** What it costs to compare a pattern with a command, beside its words. */
+const stepsPerCommand = 20
+
+/** Counts the comparison with a command, in a turn of its own if many came before: rules times commands can be a million. */
+async function countCommand({ length }: readonly unknown[]): Promise<void> {
+  const turn = takeTurn()
+  const work = turn instanceof Promise ? await turn : turn
+  work.steps += stepsPerCommand + length * stepsPerWord
+}
+
+const stepsPerWord = 5
+
+async function matchOf(
   { pattern = '', exact }: Permission,
   text: string,
   { commands, guesses, isWhole }: ReturnType<typeof findCommands>,
-): 'yes' | 'no' | 'maybe' {
+): Promise<'yes' | 'no' | 'maybe'> {
   if (exact) return pattern === text ? 'yes' : 'no'
   const parsed = parsePattern(pattern)
-  const matches = commands.map((command) => forbids(parsed, command))
-  if (matches.includes('yes')) return 'yes'
-  const isGuessed = guesses.some((guess) => forbidsWithin(parsed, guess))
-  return !isWhole || isGuessed || matches.includes('maybe') ? 'maybe' : 'no'
+  let isPossible = !isWhole
+  for (const command of commands) {
+    await countCommand(command)
+    const matches = forbids(parsed, command)
+    if (matches === 'yes') return 'yes'
+    if (matches === 'maybe') isPossible = true
+  }
+  for (const guess of guesses) {
+    if (isPossible) break
+    await countCommand(guess)
+    isPossible = forbidsWithin(parsed, guess)
+  }
+  return isPossible ? 'maybe' : 'no'
 }
 
 async function findAllowed<Rule extends Permission>(
@@ -71,17 +96,22 @@ async function findAllowed<Rule extends Permission>(
   const commands = parsePlainCommands(text)
   if (!commands) return null
   const parsed = rules.map((rule) => ({ rule, pattern: parsePattern(rule.pattern ?? '') }))
-  const rulesFor = (isLinkedOut: IsLinkedOut): ReadonlySet<Rule> | null => {
+  const rulesFor = async (isLinkedOut: IsLinkedOut): Promise<ReadonlySet<Rule> | null> => {
     const used = new Set<Rule>()
     for (const command of commands) {
-      const by = parsed.find(({ pattern }) => allows(pattern, command, isLinkedOut))
-      if (by) used.add(by.rule)
+      let by: Rule | null = null
+      for (const { rule, pattern } of parsed) {
+        await countCommand(command)
+        if (allows(pattern, command, isLinkedOut)) by = rule
+        if (by) break
+      }
+      if (by) used.add(by)
       else if (!isCdInside(command, isLinkedOut)) return null
     }
     return used.size === 0 ? null : used
   }
   // Links are looked up on the disk, so only for commands that rules would allow without them.
-  const used = rulesFor(() => false) && rulesFor(await facts.findLinkedOut(commands))
+  const used = (await rulesFor(() => false)) && (await rulesFor(await facts.findLinkedOut(commands)))
   if (used === null) return null
   for (const [program] of commands) if (!(await facts.isOutside(program))) return null
   return { verdict: 'allow', rules: [...used] }

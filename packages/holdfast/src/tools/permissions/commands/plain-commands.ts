@@ -17,13 +17,24 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff]/
 const plainWord = /^(?:[A-Za-z0-9_@%+=:,./-]|'[^']*'|"[^"\\$`!]*")+$/
 const harmlessNames = new Set(['CI', 'NODE_ENV', 'NO_COLOR', 'FORCE_COLOR', 'LANG', 'LC_ALL', 'TZ'])
 
+/** Returns null for a text that is nested too deep for the parser, which calls itself. */
+function parseText(text: string): Script | null {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
 /**
  * Returns the commands of a text if it is certain that the shell runs exactly these, and null otherwise: plain words,
  * joined by `&&`, `||`, `;`, `|` and newlines, without expansions, and redirected at most to `/dev/null`.
  */
 export function parsePlainCommands(text: string): readonly PlainCommand[] | null {
   if (text.length > charsMax || controls.test(text) || isIntricate(text)) return null
-  const script = parse(text)
+  const script = parseText(text)
+  if (script === null) return null
   if ((script.errors?.length ?? 0) > 0 || script.shebang !== undefined) return null
   const plain: PlainCommand[] = []
   for (const { command, background } of script.commands) {

@@ -65,7 +65,7 @@ describe('the settings of the page', () => {
     const { page, server, complaints, workdir } = now()
     const holdfast = connectHoldfast(server.url, server.token)
     await holdfast.addPermission({ tool: 'shell', pattern: 'git status', verdict: 'allow' })
-    const session = await holdfast.startSession({ workdir })
+    const session = await holdfast.startSession({ workdir, model: 'demo/agent' })
     await session.sendPrompt('count to 2')
     await expect.poll(async () => (await holdfast.list()).sessions.map(({ status }) => status)).toEqual(['idle'])
     // Nothing is inactive for a day yet: the page is told a later time.

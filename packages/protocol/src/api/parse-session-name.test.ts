@@ -27,6 +27,8 @@ describe('parseSessionName', () => {
     `${id}0`,
     'ses_ILOU',
     '__proto__',
+    'CON',
+    'nul.txt',
     'a/1',
     '1 2',
     '../1',

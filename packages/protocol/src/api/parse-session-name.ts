@@ -13,6 +13,8 @@ const prefix = /^ses_[0-9a-hjkmnp-tv-z]{1,25}$/
 
 /** The keys that can stand for a session, like ids of other programs: `20260102-030405-aa`, `support`, `telegram:1`. */
 const nameLike = /^(?!ses_)[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}$/
+/** Names of devices on some systems. No session is called so: programs use names of sessions for files. */
+const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:[.]|$)/i
 
 /** Parses a session name by its form alone. Nothing that passes can be a file path. */
 export function parseSessionName(text: string): Result<SessionName> {
@@ -26,7 +28,7 @@ export function parseSessionName(text: string): Result<SessionName> {
   if (prefix.test(text)) return ok({ type: 'prefix', prefix: text })
   const handle = Handle.safeParse(text)
   if (handle.success) return ok({ type: 'handle', handle: handle.data })
-  const key = nameLike.test(text) ? Key.safeParse(text) : null
+  const key = nameLike.test(text) && !deviceName.test(text) ? Key.safeParse(text) : null
   if (key?.success) return ok({ type: 'key', key: key.data })
   return notAName()
 }

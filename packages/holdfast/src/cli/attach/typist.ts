@@ -42,8 +42,9 @@ export function createTypist({ handle, client, screen, output, sessions, context
   async function send(command: CommandInput): Promise<Result<Answer>> {
     const answer = await handle.submit(command, { as: client })
     if (!answer.ok) {
-      const { code, message } = answer.fault
-      const isWatching = code === 'not_driver' && command.type !== 'claimDriver'
+      const { code, message, details } = answer.fault
+      // With `needs` the token itself does not allow it, whoever drives.
+      const isWatching = code === 'not_driver' && details?.['needs'] === undefined && command.type !== 'claimDriver'
       await output.tell(escapeHidden(isWatching ? `${message} /drive takes control.` : message))
       return answer
     }

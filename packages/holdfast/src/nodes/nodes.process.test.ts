@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import type { Session } from '@holdfast/client'
 import { type Frame, orThrow } from '@holdfast/protocol'
@@ -88,8 +89,23 @@ it('a command in flight is answered by its id when the owner dies', async () => 
   expect((await session.metadata()).title).toBe('In flight')
 })
 
+/** Stops the owner between two commits: one that is stopped in a commit keeps the lock of the file, and nobody can write. */
+async function stopOwner(): Promise<void> {
+  using database = new DatabaseSync(join(home, 'data', 'holdfast.db'), { timeout: 0 })
+  for (;;) {
+    owner.kill('SIGSTOP')
+    try {
+      database.exec('begin immediate; rollback')
+      return
+    } catch {
+      owner.kill('SIGCONT')
+      await new Promise(setImmediate)
+    }
+  }
+}
+
 it('a stopped owner counts as dead; when it wakes it is fenced, says so, and follows the new owner', async () => {
-  owner.kill('SIGSTOP')
+  await stopOwner()
   await session.rename('By the new owner')
   expect(here.listSessions()).toHaveLength(1)
   owner.kill('SIGCONT')

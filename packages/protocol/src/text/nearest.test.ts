@@ -13,7 +13,7 @@ it.each([
   expect(nearest(wanted, commands)).toBe(meant)
 })
 
-it('prefers a name of which letters were left out', () => {
+it('prefers a name with a letter more over one with another letter', () => {
   expect(nearest('modl', ['mode', 'model'])).toBe('model')
   expect(nearest('opne', ['opened', 'open'])).toBe('open')
 })

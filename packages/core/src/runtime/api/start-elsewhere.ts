@@ -26,19 +26,13 @@ export async function startElsewhere(
     if (answer.ok) return ok(session)
     if (!hasMoved(answer)) return answer
   }
-  return refuse(
-    folderElsewhere(
-      workdir,
-      nodes.map(({ address }) => address),
-    ),
-  )
+  const addresses = nodes.map(({ address }) => address)
+  return refuse(folderElsewhere(workdir, addresses))
 }
 
 const folderElsewhere = (workdir: string, nodes: readonly string[]): Fault =>
   fault(
     'workdir_elsewhere',
     `This node does not have ${workdir}. Start the session at one of these: ${nodes.join(', ')}.`,
-    {
-      ...{ workspace: workdir, label: null, nodes, retryAfterSeconds: 1 },
-    },
+    { workspace: workdir, label: null, nodes, retryAfterSeconds: 1 },
   )

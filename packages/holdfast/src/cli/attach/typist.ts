@@ -43,7 +43,7 @@ export function createTypist({ handle, client, screen, output, sessions, context
     const answer = await handle.submit(command, { as: client })
     if (!answer.ok) {
       const { code, message, details } = answer.fault
-      // With `needs` the token itself does not allow it, whoever drives.
+      // With `needs` the token does not allow it, so taking control would not help.
       const isWatching = code === 'not_driver' && details?.['needs'] === undefined && command.type !== 'claimDriver'
       await output.tell(escapeHidden(isWatching ? `${message} /drive takes control.` : message))
       return answer

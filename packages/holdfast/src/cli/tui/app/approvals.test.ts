@@ -1,11 +1,13 @@
 import type { CommandInput } from '@holdfast/protocol'
-import { expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { emptyEditor } from '../input/editor.ts'
 import { createPastes } from '../input/pastes.ts'
 import type { KeyEvent } from '../term/decode-keys.ts'
 import { type App, guardMs } from './app-state.ts'
 import { focusQuestion } from './approvals.ts'
 import { handleKey } from './keys.ts'
+
+afterEach(() => void vi.useRealTimers()) // unit tests share their timers with other files
 
 const shell = { tool: 'shell', preview: { type: 'command', command: 'rm -r x', cwd: '/' } }
 const client = 'here'

@@ -54,7 +54,7 @@ function typeText(app: App, text: string, now: number) {
   app.history.reset()
 }
 
-/** Whoever writes with a question open writes on: none of the next letters may answer it. */
+/** A person who types while a question is open keeps typing: the next letters do not answer it. */
 function keepInput(app: App) {
   if (app.focus.type === 'approval') app.focus = { type: 'prompt', isKept: true }
 }

@@ -24,7 +24,7 @@ const texts = (rows: readonly StyledLine[]) =>
       .trimEnd(),
   )
 
-/** Streams an answer of which the first paragraphs are printed, and then shows what a crash left of it. */
+/** Streams an answer until its first paragraphs are printed, then shows the part that a crash left on record. */
 function printAfterCrash(recorded: string): readonly string[] {
   const scrollback = createScrollback(createCodeColours(() => undefined))
   scrollback.advance(viewOf([], []), facts)

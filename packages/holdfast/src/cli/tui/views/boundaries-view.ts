@@ -5,7 +5,7 @@ import { wrapText } from '../term/wrap.ts'
 import type { FullView, ViewHost } from './full-view.ts'
 import { createTextView } from './text-view.ts'
 
-/** Shows which lines of which files tools may change. */
+/** Lists the edit boundaries: the files, and the lines that tools may change. */
 export const createBoundariesView = (boundaries: readonly ListedBoundary[], host: ViewHost): FullView =>
   createTextView({ title: () => 'Edit boundaries', rows: (width) => boundaryRows(boundaries, width) }, host)
 

@@ -8,7 +8,7 @@ import { createListView } from './list-view.ts'
 /** A turn to go back before, with the prompt that began it. */
 export type RewindRow = { readonly turn: number; readonly prompt: string; readonly at: string }
 
-/** The messages of a session, of which the older ones are loaded in pages. */
+/** The messages of a session. Older ones are loaded in pages. */
 type Loaded = Pick<LiveView, 'messages' | 'hasOlder' | 'loadOlder'>
 
 /** Returns the turns whose first prompt is loaded, newest first. The first loaded message may be in the middle of its turn. */

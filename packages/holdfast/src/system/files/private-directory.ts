@@ -38,6 +38,15 @@ export function tighten(path: string, mode: 0o600 | 0o700): void {
   if ((current & ~mode) !== 0) chmodSync(path, current & mode)
 }
 
+/** Does the same for a file that another process may remove at any moment, or that does not exist. */
+export function tightenIfPresent(path: string, mode: 0o600 | 0o700): void {
+  try {
+    tighten(path, mode)
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error
+  }
+}
+
 /** Ensures a private directory that belongs to us. Throws if another user owns it, as may happen in /tmp. */
 export function claimPrivateDirectory(directory: string): string {
   ensurePrivateDirectory(directory)

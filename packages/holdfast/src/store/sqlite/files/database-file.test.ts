@@ -1,12 +1,15 @@
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { networkFileSystemName } from '../../disk.ts'
 import { openReader } from '../read/reader.ts'
 import { applicationId, schemaVersion } from '../rows/schema.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
+import { prepareStoreFile } from './database-file.ts'
 
 let path = ''
 beforeEach(() => {
@@ -130,4 +133,18 @@ describe('an unusable store', () => {
     ])
     expect([0xef53, 0x01021994, 0x58465342].map(networkFileSystemName)).toEqual([null, null, null])
   })
+})
+
+it('is prepared while another process removes the files beside it', async () => {
+  expect(prepareStoreFile(path)).toBeNull()
+  const churn = `const { rmSync, writeFileSync } = require('node:fs')
+    const [path, stop] = require('node:worker_threads').workerData
+    while (Atomics.load(stop, 0) === 0) { writeFileSync(path, ''); rmSync(path) }`
+  const stop = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(churn, { eval: true, workerData: [`${path}-shm`, stop] })
+  await once(worker, 'online')
+  const faults = Array.from({ length: 5000 }, () => prepareStoreFile(path)).filter((fault) => fault !== null)
+  Atomics.store(stop, 0, 1)
+  await once(worker, 'exit')
+  expect(faults).toEqual([])
 })

@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { ensurePrivateDirectory, tighten } from '../../../system/files/private-directory.ts'
+import { ensurePrivateDirectory, tighten, tightenIfPresent } from '../../../system/files/private-directory.ts'
 import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { networkFileSystemOf, temporaryPath } from '../../disk.ts'
@@ -72,7 +72,9 @@ export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fa
     // Root can write any file; respect the mode all the same.
     if ((statSync(path).mode & 0o200) === 0) return storageFault(path, 'read_only')
     accessSync(path, constants.W_OK)
-    for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) tighten(file, 0o600)
+    tighten(path, 0o600)
+    // SQLite of another process removes these two when it closes.
+    for (const file of [`${path}-wal`, `${path}-shm`]) tightenIfPresent(file, 0o600)
     const header = readStoreHeader(path)
     return header !== null && header.version < schemaVersion ? upgradeStore(path, options) : null
   } catch (error) {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { takeNow } from '@holdfast/core'
 
 const carried = new AsyncLocalStorage<string | null>()
 
@@ -23,6 +24,7 @@ export function keepBearer<Item>(items: AsyncIterable<Item>, inside = captureBea
       return {
         next: () => inside(() => reading.next()),
         return: () => inside(async () => (await reading.return?.()) ?? over),
+        takeNow: (wake: () => void) => takeNow(reading, wake), // it asks no other node
       }
     },
   }

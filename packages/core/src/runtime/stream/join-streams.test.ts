@@ -99,4 +99,71 @@ describe('joined streams', () => {
     expect(closed).toEqual(['stream', 'streams'])
     expect(await joined.return()).toEqual({ done: true, value: undefined })
   })
+
+  it('give what is there without a promise, and say when to wait and when to ask', async () => {
+    const direct = createDirect(1, 2, 3)
+    const joined = joinStreams(streamsOf(direct, numbers(6)), (item) => (item === 2 ? 'skip' : 'pass'))
+    let woken = 0
+    const take = () => joined.takeNow(() => void woken++)
+    expect(take()).toBe('next') // no stream is open yet
+    expect(await joined.next()).toEqual({ done: false, value: 1 })
+    expect([take(), take()]).toEqual([3, 'wait'])
+    direct.push(4)
+    expect([woken, take(), take()]).toEqual([1, 4, 'wait'])
+    direct.end()
+    expect([woken, take()]).toEqual([2, 'next'])
+    expect(await joined.next()).toEqual({ done: false, value: 6 })
+    expect(take()).toBe('next') // a generator gives nothing without a promise
+    const asked = joined.next()
+    expect(take()).toBe('next') // that read has no answer yet
+    expect(await asked).toEqual({ done: true, value: undefined })
+    expect(take()).toBe('next')
+  })
+
+  it('leave a stream without a promise, and go on with the next one after it has ended', async () => {
+    const direct = createDirect(1, 2, 3)
+    const order: string[] = []
+    async function* streams(): AsyncGenerator<AsyncIterable<number>, void> {
+      yield direct
+      order.push(direct.isLeft() ? 'after it was left' : 'too early')
+      yield numbers(6)
+    }
+    const joined = joinStreams(streams(), (item) => (item === 2 ? 'leave' : 'pass'))
+    await joined.next()
+    expect(joined.takeNow(() => undefined)).toBe('next')
+    expect(await joined.next()).toEqual({ done: false, value: 6 })
+    expect(order).toEqual(['after it was left'])
+  })
 })
+
+/** A stream that gives its items without a promise. */
+function createDirect(...items: number[]) {
+  let wake = () => {}
+  let [isOver, isLeft] = [false, false]
+  return {
+    push(item: number): void {
+      items.push(item)
+      wake()
+    },
+    end(): void {
+      isOver = true
+      wake()
+    },
+    isLeft: () => isLeft,
+    [Symbol.asyncIterator]: () => ({
+      async next(): Promise<IteratorResult<number, undefined>> {
+        const value = items.shift()
+        return value === undefined ? { done: true, value } : { done: false, value }
+      },
+      takeNow(tell: () => void): number | 'wait' | 'next' {
+        wake = tell
+        return items.shift() ?? (isOver ? 'next' : 'wait')
+      },
+      async return(): Promise<IteratorResult<number, undefined>> {
+        await new Promise(setImmediate)
+        isLeft = true
+        return { done: true, value: undefined }
+      },
+    }),
+  }
+}

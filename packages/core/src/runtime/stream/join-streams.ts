@@ -1,7 +1,24 @@
 /** A stream that its reader can leave. */
-export type Stream<Item> = AsyncIterableIterator<Item, undefined> & {
-  return(): Promise<IteratorResult<Item, undefined>>
+export type Stream<Item> = AsyncIterableIterator<Item, undefined> &
+  DirectIterator<Item> & {
+    return(): Promise<IteratorResult<Item, undefined>>
+  }
+
+/**
+ * An iterator that also gives what is already there without a promise: a thousand viewers of one session read each frame,
+ * and their promises would cost more than their writes.
+ */
+export interface DirectIterator<Item> {
+  /**
+   * Returns the next item. `wait`: there is none; `wake` is called once when there may be one. `next`: only `next()` can
+   * tell. Must not be called while a `next()` has no answer.
+   */
+  takeNow(wake: () => void): Item | 'wait' | 'next'
 }
+
+/** Takes an item from any iterator: from most, only `next()` can. */
+export const takeNow = <Item>(items: AsyncIterator<Item>, wake: () => void): Item | 'wait' | 'next' =>
+  'takeNow' in items ? (items as AsyncIterator<Item> & DirectIterator<Item>).takeNow(wake) : 'next'
 
 type Read<Item> = Promise<IteratorResult<Item, undefined>>
 
@@ -21,6 +38,8 @@ export function joinStreams<Item>(
   /** How many reads have no answer yet. Almost always at most one: then it needs no place in a queue. */
   let reading = 0
   let last: Promise<unknown> = Promise.resolve()
+  /** The end of a stream that was left without a `next()`. */
+  let leaving: Promise<void> | null = null
 
   const pass = (result: IteratorResult<Item>): IteratorResult<Item, undefined> | Read<Item> => {
     if (result.done) {
@@ -37,7 +56,19 @@ export function joinStreams<Item>(
   }
   const read = (): Read<Item> => (current ? current.next().then(pass, fail) : open())
 
+  function readNow(wake: () => void): Item | 'wait' | 'next' {
+    while (current !== null && reading === 0) {
+      const item = takeNow(current, wake)
+      if (item === 'wait' || item === 'next') return item
+      const seen = see(item)
+      if (seen === 'pass') return item
+      if (seen === 'leave') leaving = leaveOne()
+    }
+    return 'next'
+  }
+
   async function open(): Read<Item> {
+    await leaving
     const opened = isOver ? null : await streams.next()
     if (opened === null || opened.done) {
       isOver = true
@@ -79,6 +110,7 @@ export function joinStreams<Item>(
       last = answer
       return answer
     },
+    takeNow: readNow,
     async return() {
       await leave()
       return over

@@ -39,6 +39,19 @@ describe('a subscriber', () => {
     expect((await first).value).toEqual(record(1))
   })
 
+  it('takes frames without a promise, and is told once when there is one again', () => {
+    const subscription = open()
+    const frames = subscription[Symbol.asyncIterator]()
+    let woken = 0
+    const take = () => frames.takeNow(() => void woken++)
+    expect(take()).toBe('wait')
+    for (const frame of [record(1), delta(0)]) subscription.push(frame, 100)
+    expect(woken).toBe(1)
+    expect([take(), take(), take()]).toEqual([record(1), delta(0), 'wait'])
+    subscription.end(slow)
+    expect([woken, take(), take()]).toEqual([2, slow, 'next'])
+  })
+
   it('that is slow gets its fragments merged into one draft, and every record', async () => {
     const subscription = open()
     const size = limits.frameBufferBytesMax / 8

@@ -1,7 +1,9 @@
 import { type Frame, limits } from '@holdfast/protocol'
+import type { DirectIterator } from './join-streams.ts'
 
 /** The buffer of one subscriber: bounded, in order, read at the subscriber's pace. */
 export interface Subscription extends AsyncIterable<Frame> {
+  [Symbol.asyncIterator](): AsyncIterator<Frame> & DirectIterator<Frame>
   /** Queues a frame of about `bytes`; returns false once the subscriber is cut off. */
   push(frame: Frame, bytes: number): boolean
   /** Queues a last frame and ends after it. */
@@ -19,6 +21,8 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
   let isClosed = false
   /** The reader that waits for a frame. There is one: a stream is read once at a time. */
   let reader: ((result: IteratorResult<Frame, undefined>) => void) | null = null
+  /** Or it takes frames without a promise, and is only told that there may be one. */
+  let wakeReader: (() => void) | null = null
 
   /** Returns what the reader gets now; null if it has to wait. */
   const take = (): IteratorResult<Frame, undefined> | null => {
@@ -35,6 +39,9 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
     return isClosed ? over : null
   }
   const wake = () => {
+    const tell = wakeReader
+    wakeReader = null
+    tell?.()
     const result = reader && take()
     if (!result) return
     reader?.(result)
@@ -98,6 +105,12 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
         const { promise, resolve } = Promise.withResolvers<IteratorResult<Frame, undefined>>()
         reader = resolve
         return promise
+      },
+      takeNow(wake: () => void): Frame | 'wait' | 'next' {
+        const now = take()
+        if (now) return now.done ? 'next' : now.value
+        wakeReader = wake
+        return 'wait'
       },
     }),
   }

@@ -261,6 +261,36 @@ describe('a stream', () => {
     expect(written.slice(1).map((text) => /"reason":"(\w+)"/.exec(text)?.[1])).toEqual(['one', 'two', 'three'])
   })
 
+  it('writes what is there without asking for it with a promise, and goes on when it is woken', async () => {
+    const written: string[] = []
+    const client = new Writable({
+      write: (part: Buffer, _, taken) => {
+        written.push(part.toString())
+        taken()
+      },
+    })
+    const there = [frame('two'), frame('three')]
+    let [asked, woken] = [0, () => {}]
+    const frames = {
+      async next(): Promise<IteratorResult<Frame>> {
+        asked += 1
+        return { done: false, value: frame('one') }
+      },
+      takeNow(wake: () => void): Frame | 'wait' {
+        woken = wake
+        return there.shift() ?? 'wait'
+      },
+    }
+    const source = sourceOf(() => ({ [Symbol.asyncIterator]: () => frames }))
+    openEventStream(source, deps, []).writeTo(client)
+    await expect.poll(() => written.length).toBe(4)
+    there.push(frame('four'), endOf('stopped'))
+    woken()
+    await once(client, 'finish')
+    const said = written.slice(1).map((text) => /"reason":"(\w+)"/.exec(text)?.[1])
+    expect([said, asked]).toEqual([['one', 'two', 'three', 'four', 'stopped'], 1])
+  })
+
   it('sends its last frame when a signal ends it, waiting or not', async () => {
     for (const waits of [true, false]) {
       const closing = new AbortController()

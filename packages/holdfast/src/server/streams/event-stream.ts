@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { takeNow } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
 import { partBytes, partsOf } from './byte-stream.ts'
 import type { Outbox } from './outbox.ts'
@@ -106,12 +107,11 @@ export function openEventStream<One extends { readonly type: string }>(
     leave,
     writeTo(outgoing) {
       const client = createClientWriter(outgoing, outbox, hold)
-      /** Whether a frame is awaited, and nothing is being written. */
-      let isWaiting = false
+      let state: 'waiting' | 'writing' | 'ending' = 'waiting'
       const heartbeat = setTimeout(beat, heartbeatMs)
       function beat(): void {
         begin()
-        if (isWaiting) outgoing.write(comment)
+        if (state === 'waiting') outgoing.write(comment)
         heartbeat.refresh()
       }
       const over = () => {
@@ -120,36 +120,60 @@ export function openEventStream<One extends { readonly type: string }>(
         leave()
       }
       const endWith = async (frame: One) => {
-        isWaiting = false
-        await client.write(encode(frame))
-        over()
-        outgoing.end()
+        state = 'ending'
+        try {
+          await client.write(encode(frame))
+          over()
+          outgoing.end()
+        } catch {
+          outgoing.destroy()
+        }
       }
       const endWaiting = () => {
         const last = endings.find(({ when }) => when.aborted)?.last
-        if (last && isWaiting) endWith(last).catch(() => outgoing.destroy())
+        if (last && state === 'waiting') void endWith(last)
       }
-      const run = async () => {
-        while (!gone.signal.aborted) {
-          isWaiting = true
-          endWaiting()
-          const next = await (first ?? frames.next())
-          first = null
-          if (!isWaiting || gone.signal.aborted) return
-          isWaiting = false
-          begin()
-          heartbeat.refresh()
-          if (next.done) return void outgoing.end()
-          if (isLast(next.value)) return endWith(next.value)
-          const waited = client.write(encode(next.value))
-          if (waited) await waited
+      const stop = (cause: unknown) => void endWith(fail(cause))
+
+      /** Writes the frames that are there, without a promise for each. Goes on when there is one again. */
+      const pump = () => {
+        try {
+          while (isOpen()) {
+            state = 'waiting'
+            endWaiting()
+            if (!isOpen()) return
+            const frame = first ? 'next' : takeNow(frames, wake)
+            if (frame === 'wait') return
+            if (frame === 'next') return void readNext().then(pump, stop)
+            const waited = send(frame)
+            if (waited) return void waited.then(pump, stop)
+          }
+        } catch (cause) {
+          stop(cause)
         }
+      }
+      const isOpen = () => state !== 'ending' && !gone.signal.aborted
+      const wake = () => client.inTurn(pump)
+      const readNext = async () => {
+        const next = await (first ?? frames.next())
+        first = null
+        if (!isOpen()) return
+        if (!next.done) return send(next.value)
+        state = 'ending'
+        outgoing.end()
+      }
+      /** Returns what to wait for before the next frame. */
+      const send = (frame: One): Promise<unknown> | null => {
+        state = 'writing'
+        begin()
+        heartbeat.refresh()
+        return isLast(frame) ? endWith(frame) : client.write(encode(frame))
       }
       outgoing.once('close', over)
       outgoing.on('error', over) // it was written to while it closed
       outgoing.write(comment) // tells the client that it is connected
       for (const { when } of endings) when.addEventListener('abort', endWaiting)
-      run().catch((cause) => endWith(fail(cause)).catch(() => outgoing.destroy()))
+      pump()
     },
   }
 }
@@ -160,7 +184,7 @@ function createClientWriter(
   { openTurns }: Pick<Outbox, 'openTurns'>,
   hold: EventSource<never>['hold'],
 ) {
-  const turn = openTurns()
+  const turns = openTurns()
   let wake = () => {}
   outgoing.on('drain', () => wake())
   outgoing.once('close', () => wake())
@@ -171,7 +195,7 @@ function createClientWriter(
     })
   }
   const writePart = (part: Uint8Array): Promise<unknown> | null => {
-    const waited = turn(part.byteLength) // other connections come between
+    const waited = turns.wait(part.byteLength) // other connections come between
     return waited ? waited.then(() => put(part)) : put(part)
   }
   const writeParts = async (pieces: readonly Uint8Array[]): Promise<void> => {
@@ -184,6 +208,7 @@ function createClientWriter(
     }
   }
   return {
+    inTurn: turns.run,
     /** Returns what to wait for before the next frame: the client has not taken enough of this one. */
     write(pieces: readonly Uint8Array[]): Promise<unknown> | null {
       const [only] = pieces

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { type DirectIterator, takeNow } from '@holdfast/core'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { createPlaces, createSlices, createTurnPlace } from './turns.ts'
 
@@ -102,7 +103,7 @@ export function createOutbox({
       source: AsyncIterable<Item>,
       gone: AbortSignal,
       isLast: (item: Item) => boolean = () => false,
-    ): AsyncIterableIterator<Item> {
+    ): AsyncIterableIterator<Item> & DirectIterator<Item> {
       const items = source[Symbol.asyncIterator]()
       const place = createTurnPlace(places.part, nextTurn)
       const read = async (): Promise<IteratorResult<Item>> => {
@@ -128,6 +129,7 @@ export function createOutbox({
       // What all streams share follows, and passes as it is.
       return {
         next: () => (isPassed ? items.next() : inTurn()),
+        takeNow: (wake) => (isPassed ? takeNow(items, wake) : 'next'),
         return: end,
         [Symbol.asyncIterator]() {
           return this
@@ -138,27 +140,37 @@ export function createOutbox({
     /** Waits for the turn to write one part: many connections write few parts at a time. */
     turn: (): Promise<void> => new Promise((go) => slices.run(go, framesPerPart)),
 
-    /**
-     * Returns a function that waits for the turn of one stream to write so many bytes: a frame that all viewers get at once
-     * is written to few of them at a time. It returns null if the stream has its turn and may write another short frame.
-     */
+    /** Opens the turns of one stream: a frame that all viewers get at once is written to few of them at a time. */
     openTurns() {
       let current = -1
       let left = 0
-      return (bytes: number): Promise<void> | null => {
-        const isShort = bytes <= shortFrameBytes
-        if (isShort && left > 0 && current === slices.turn()) {
-          left -= 1
-          return null
-        }
-        return new Promise((go) => {
-          const take = () => {
-            current = slices.turn()
-            left = framesPerPart
-            go()
+      const takeTurn = () => {
+        current = slices.turn()
+        left = framesPerPart
+      }
+      return {
+        /** Calls back when the stream may write some short frames. */
+        run(write: () => void): void {
+          slices.run(() => {
+            takeTurn()
+            write()
+          })
+        },
+        /** Waits for the turn to write so many bytes. Returns null if the stream has it and may write another short frame. */
+        wait(bytes: number): Promise<void> | null {
+          const isShort = bytes <= shortFrameBytes
+          if (isShort && left > 0 && current === slices.turn()) {
+            left -= 1
+            return null
           }
-          slices.run(take, isShort ? 1 : framesPerPart)
-        })
+          return new Promise((go) => {
+            const take = () => {
+              takeTurn()
+              go()
+            }
+            slices.run(take, isShort ? 1 : framesPerPart)
+          })
+        },
       }
     },
 

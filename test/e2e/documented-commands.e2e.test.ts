@@ -253,7 +253,7 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
       prints: /phone +driver/,
     },
     { line: 'holdfast token revoke phone', says: /Revoked token tok_/ },
-    // Tenants need PostgreSQL: packages/holdfast/src/server-tenants.test.ts.
+    // Tenants need PostgreSQL: packages/holdfast/src/integration/server-tenants.test.ts.
     { line: 'holdfast token create acme-admin --role admin --tenant acme', code: 1, says: /postgres/i },
     { line: 'holdfast token create ben --role driver --tenant umbrella', code: 1, says: /postgres/i },
     {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from '../holdfast.ts'
+import { openConversations } from '../open/open-conversations.ts'
 import { openHoldfast } from '../open.ts'
-import { openConversations } from '../open-conversations.ts'
 import type { Conversations } from './conversations.ts'
 
 describe('conversation', () => {

@@ -68,7 +68,7 @@ async function branches(name: string, context: CliContext): Promise<readonly Nex
 }
 
 async function listModels({ environment, home }: CliContext) {
-  const { openModels } = await import('../../open-models.ts')
+  const { openModels } = await import('../../open/open-models.ts')
   const { models } = orThrow(await openModels({ environment, home, onNotice: () => undefined }))
   return models.list().finally(() => models.close())
 }

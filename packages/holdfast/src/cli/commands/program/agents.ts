@@ -50,7 +50,7 @@ async function listKinds(flags: Flags, context: CliContext): Promise<undefined> 
 async function readKinds({ server, home }: CliContext, workdir: string): Promise<readonly ListedAgent[]> {
   if (server) return (await import('../../connect/connect-given.ts')).connectGiven(server).agents(workdir)
   const { createAgents } = await import('../../../guidance/agents/agents.ts')
-  const { openTrustedWorkspaces } = await import('../../../open-trusted-workspaces.ts')
+  const { openTrustedWorkspaces } = await import('../../../open/open-trusted-workspaces.ts')
   const { configDir, userDir } = home
   return createAgents({ configDir, userDir, trusted: openTrustedWorkspaces(home) }).list(workdir)
 }

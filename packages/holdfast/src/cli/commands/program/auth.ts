@@ -1,7 +1,7 @@
 import { fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import type { KeyStatus, Keys, KeyVerdict, StoredCredential } from '../../../keys.ts'
+import type { KeyStatus, Keys, KeyVerdict, StoredCredential } from '../../../open/keys.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { rejectAction } from '../../args/find-action.ts'
 import { refreshServer } from '../../connect/connect.ts'
@@ -29,7 +29,7 @@ export const run: RunCommand<typeof programSpecs.auth> = async (
       )
     return statusAt(context.server, flags, context)
   }
-  const { openKeys } = await import('../../../keys.ts') // loads every provider, which --help does not need
+  const { openKeys } = await import('../../../open/keys.ts') // loads every provider, which --help does not need
   const keys = await openKeys(context.environment, context.home)
   if (action === 'login') return login(keys, name, flags, context)
   for (const line of keys.notices) await context.err.write(`${line}\n`)

@@ -129,7 +129,7 @@ const edit: Work = async (_, { environment, input, out, err, pid, home }, path) 
 const checkModels =
   (home: CliContext['home']) =>
   async (config: Config): Promise<Fault | null> => {
-    const { findModelFault } = await import('../../../open-models.ts') // loads every provider, which --help does not need
+    const { findModelFault } = await import('../../../open/open-models.ts') // loads every provider, which --help does not need
     return findModelFault(config, home)
   }
 

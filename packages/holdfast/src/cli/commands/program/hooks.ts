@@ -22,7 +22,7 @@ export const run: RunCommand<typeof programSpecs.hooks> = async (args, context) 
 
 async function open({ flags }: Args, context: CliContext) {
   const workdir = orThrow(resolveWorkspace(context, flags.workspace))
-  const { openUserHooks } = await import('../../../open-hooks.ts')
+  const { openUserHooks } = await import('../../../open/open-hooks.ts')
   return { workdir, hooks: orThrow(await openUserHooks(context.environment, context.home)) }
 }
 

@@ -4,7 +4,7 @@ import { errorMessage } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow, type Result } from '@holdfast/protocol/result'
-import type { ListedServer, ServerEntry } from '../../../open-servers.ts'
+import type { ListedServer, ServerEntry } from '../../../open/open-servers.ts'
 import type { ArgsOf } from '../../args/command-spec.ts'
 import { shellWord } from '../../render/shell-word.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -25,7 +25,7 @@ export const add: Work = async (args, context) => {
   } = args
   if (name === undefined || words.length === 0)
     return rejectUsage(`mcp add needs a name, and a command after -- or a URL. For example: ${serverExample}`)
-  const { addServer, userServerFile } = await import('../../../open-servers.ts')
+  const { addServer, userServerFile } = await import('../../../open/open-servers.ts')
   const file = userServerFile(home)
   const server = orThrow(await addServer(file, name, entryOf(words, flags)))
   const [asked] = flags.later ? [] : await askAll([name], args, context)
@@ -44,7 +44,7 @@ const addFrom: Work = async (args, context) => {
   } = args
   const { cwd, home, out, err } = context
   if (flags.env.length + flags.header.length > 0) rejectUsage('--env and --header belong to one server, not to --from.')
-  const { addServer, convertServers, userServerFile } = await import('../../../open-servers.ts')
+  const { addServer, convertServers, userServerFile } = await import('../../../open/open-servers.ts')
   const path = resolve(cwd(), flags.from ?? '')
   const text = await readFile(path, 'utf8').catch((error) => rejectUsage(`Cannot read ${path}: ${errorMessage(error)}`))
   const { servers, problems } = orThrow(convertServers(text, path))

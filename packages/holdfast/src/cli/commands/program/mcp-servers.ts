@@ -1,6 +1,6 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import type { McpServers } from '../../../open-servers.ts'
+import type { McpServers } from '../../../open/open-servers.ts'
 import { reportProblem } from '../../connect/connect.ts'
 import { resolveWorkspace } from '../../connect/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -16,7 +16,7 @@ export async function withServers<Value>(
   work: (servers: McpServers) => Promise<Value>,
 ): Promise<Value> {
   const { home, environment } = context
-  const { openServers } = await import('../../../open-servers.ts')
+  const { openServers } = await import('../../../open/open-servers.ts')
   const servers = openServers({ home, environment, onProblem: reportProblem(context) })
   try {
     return await work(servers)
@@ -39,7 +39,7 @@ type Login = {
 /** Signs the person in to a server: prints the page, and waits for the browser or for the pasted address. */
 export async function loginTo({ servers, workdir, name, port }: Login, context: CliContext): Promise<void> {
   const { home, err, input, untilInterrupted } = context
-  const { signInTo } = await import('../../../open-servers.ts')
+  const { signInTo } = await import('../../../open/open-servers.ts')
   const interruption = untilInterrupted()
   const server = orThrow(await servers.find(workdir, name))
   const listed = (await servers.list(workdir)).servers.find((one) => one.name === name)

@@ -1,6 +1,6 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import type { ListedServer } from '../../../open-servers.ts'
+import type { ListedServer } from '../../../open/open-servers.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
 import { shellWord } from '../../render/shell-word.ts'
@@ -74,7 +74,7 @@ const stateWords: Readonly<Record<string, string>> = { needs_sign_in: 'needs sig
 
 const remove: Work = async ({ positionals: [, name, ...more], flags }, { home, out, err }) => {
   if (name === undefined || more.length > 0) return rejectUsage('mcp remove needs the name of one server.')
-  const { removeServer, userServerFile } = await import('../../../open-servers.ts')
+  const { removeServer, userServerFile } = await import('../../../open/open-servers.ts')
   const file = userServerFile(home)
   const removed = await removeServer(file, name)
   if (!removed.ok) return failWith(removed.fault)
@@ -111,7 +111,7 @@ const login: Work = async ({ positionals: [, name, ...more], flags }, context) =
 
 const logout: Work = async ({ positionals: [, name, ...more], flags }, context) => {
   if (name === undefined || more.length > 0) return rejectUsage('mcp logout needs the name of one server.')
-  const { signOutOf } = await import('../../../open-servers.ts')
+  const { signOutOf } = await import('../../../open/open-servers.ts')
   const server = await withServers(context, (servers) => servers.find(workdirOf(context, flags), name))
   const wasIn = orThrow(await signOutOf(context.home, orThrow(server)))
   if (flags.json) return context.out.writeJson({ name, wasSignedIn: wasIn })

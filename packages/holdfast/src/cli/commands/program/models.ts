@@ -30,7 +30,7 @@ async function list({ all, json }: Flags, context: CliContext): Promise<undefine
     else await printModels(shown, null, context)
     return
   }
-  const { openModels } = await import('../../../open-models.ts') // loads every provider, which --help does not need
+  const { openModels } = await import('../../../open/open-models.ts') // loads every provider, which --help does not need
   const { environment, home, out, err } = context
   const notices: string[] = []
   const onNotice = (line: string) => notices.push(line)
@@ -81,7 +81,7 @@ const formatCount = (tokens: number | null): string => (tokens === null ? unknow
 
 async function refresh(file: string, { json }: Flags, context: CliContext): Promise<undefined> {
   const path = orThrow(resolvePath(context, file))
-  const { takeCatalogue } = await import('../../../open-models.ts')
+  const { takeCatalogue } = await import('../../../open/open-models.ts')
   const { home, pid, out, err } = context
   const { models, asOf } = orThrow(await takeCatalogue(path, { home, pid, nowMs: context.now() }))
   const count = Object.keys(models).length

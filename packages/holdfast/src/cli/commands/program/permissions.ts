@@ -24,7 +24,7 @@ export const run: RunCommand<typeof programSpecs.permissions> = async (args, con
 async function withRules(context: CliContext, work: (rules: PermissionRules) => Promise<void>): Promise<void> {
   const { server, home } = context
   if (server) return work((await import('../../connect/connect-given.ts')).connectPermissions(server))
-  const { openPermissionRules, withPermissionRows } = await import('../../../permission-rules.ts')
+  const { openPermissionRules, withPermissionRows } = await import('../../../open/permission-rules.ts')
   return withPermissionRows(context, (rows) => work(openPermissionRules(home, rows)))
 }
 

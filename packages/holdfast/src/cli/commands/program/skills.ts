@@ -72,7 +72,7 @@ const workdirOf = (context: CliContext, workspace: string | undefined): string =
 
 async function openSkills({ home }: CliContext) {
   const { createSkills } = await import('../../../guidance/skills/skills.ts')
-  const { openTrustedWorkspaces } = await import('../../../open-trusted-workspaces.ts')
+  const { openTrustedWorkspaces } = await import('../../../open/open-trusted-workspaces.ts')
   const { configDir, userDir } = home
   return createSkills({ configDir, userDir, trusted: openTrustedWorkspaces(home) })
 }

@@ -2,7 +2,7 @@ import { loadSession } from '@holdfast/core'
 import { type ListedTool, linesText, type ToolList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import { listTools } from '../../../list-tools.ts'
+import { listTools } from '../../../open/list-tools.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { resolveWorkspace } from '../../connect/workspace.ts'
 import { textTable } from '../../render/text-table.ts'
@@ -27,7 +27,7 @@ export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: 
     const of = name === undefined ? { workdir } : { session: (await openRemote(context, server, name)).id }
     return print(await connectGiven(server).tools(of))
   }
-  const { withPermissionRows } = await import('../../../permission-rules.ts')
+  const { withPermissionRows } = await import('../../../open/permission-rules.ts')
   const list = (of: Pick<Parameters<typeof listTools>[0], 'workdir' | 'session'>) =>
     withPermissionRows(context, async (rows) => print(orThrow(await listTools({ environment, home, rows, ...of }))))
   if (name === undefined) return list({ workdir })

@@ -27,7 +27,7 @@ export const run: RunCommand<typeof programSpecs.trust> = async (args, context) 
 /** Opens the trust of this user, or of the user who runs the server of `--url`. */
 async function openTrust({ server, home }: CliContext): Promise<OfferTrust> {
   if (server) return (await import('../../connect/connect-given.ts')).connectTrust(server)
-  const { openOfferTrust } = await import('../../../open-offer-trust.ts')
+  const { openOfferTrust } = await import('../../../open/open-offer-trust.ts')
   return openOfferTrust(home)
 }
 

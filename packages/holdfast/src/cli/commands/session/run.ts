@@ -103,7 +103,7 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
 async function tellUntrusted(handle: SessionHandle, { err, home }: CliContext): Promise<void> {
   const state = await handle.state(['meta'])
   if (!state.ok) return
-  const { openOfferTrust } = await import('../../../open-offer-trust.ts')
+  const { openOfferTrust } = await import('../../../open/open-offer-trust.ts')
   const found = await openOfferTrust(home).offers(state.value.meta.workspace)
   if (!found.ok) return // the folder is on another machine, or gone
   const untrusted = found.value.offers.filter(({ verdict }) => verdict !== 'trusted')

@@ -1,7 +1,7 @@
 import { Access, CreatedToken, ListedCap, ok, orThrow, Spending, type TokenOptions } from '@holdfast/protocol'
 import { createVirtualClock, finish, say, scriptedUsage } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createSpendingCaps } from '../../../spending-caps.ts'
+import { createSpendingCaps } from '../../../open/spending-caps.ts'
 import { createMemoryStore } from '../../../store/memory/memory-store.ts'
 import type { RateLimit } from '../../../system/config/config.ts'
 import { createLiveTokens } from '../../../tokens/live-tokens.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSignInServer, type SignInServer } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openServers, signInTo, signOutOf } from '../../../open-servers.ts'
+import { openServers, signInTo, signOutOf } from '../../../open/open-servers.ts'
 import { findHome } from '../../../system/home.ts'
 
 let directory = ''

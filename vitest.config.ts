@@ -11,7 +11,12 @@ if (process.argv.includes('run')) process.env['HOLDFAST_TEST_BUILD'] ??= await b
 const project = (name: string, include: string[], testTimeout: number, isolate = true, more = {}) => ({
   // A poll waits as long as its test may: on a busy machine a second is not enough.
   test: {
-    ...{ name, include, testTimeout, hookTimeout: testTimeout, isolate, ...more },
+    name,
+    include,
+    testTimeout,
+    hookTimeout: testTimeout,
+    isolate,
+    ...more,
     expect: { poll: { timeout: testTimeout } },
   },
 })

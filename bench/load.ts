@@ -11,7 +11,9 @@ const run: Omit<LoadRun, 'dir'> = { isQuick: values.quick ?? false, soakMinutes:
 const chosen = chooseMeasurements(loadMeasurements(run), positionals)
 if (chosen.ok && run.soakMinutes > 0) {
   const allMeasured = await runMeasurements(chosen.value, {
-    ...{ rounds: 1, json: values.json ?? false, out: process.stdout },
+    rounds: 1,
+    json: values.json ?? false,
+    out: process.stdout,
   })
   process.exitCode = allMeasured ? 0 : 1
 } else {

@@ -31,7 +31,12 @@ async function openLongSession(dir: string) {
   await session.setModel('bench/model')
   const server = orThrow(
     await openServer({
-      ...{ host: '127.0.0.1', port: 0, version: '0', pageDir, sessions: holdfast.handles, now: Date.now },
+      host: '127.0.0.1',
+      port: 0,
+      version: '0',
+      pageDir,
+      sessions: holdfast.handles,
+      now: Date.now,
       tokens: [{ hash: hashToken(createSecret()), role: 'admin' }],
       onProblem: (problem) => process.stderr.write(`${JSON.stringify(problem)}\n`),
     }),

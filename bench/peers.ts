@@ -64,11 +64,10 @@ try {
     const append = await benchAppend(dir, all, rounds)
     const rate = (peer: Peer, figure: keyof AppendFigures) => append.of.get(peer)?.[figure] ?? Number.NaN
     rows.push({
-      ...{
-        what: 'plain write + fdatasync',
-        figure: `${number(append.plainWrites)} /s = ${number(append.plainWrites / rate(ours, 'oneSession'), 2)} × ours`,
-      },
-      ...{ goal: '', holds: null },
+      what: 'plain write + fdatasync',
+      figure: `${number(append.plainWrites)} /s = ${number(append.plainWrites / rate(ours, 'oneSession'), 2)} × ours`,
+      goal: '',
+      holds: null,
     })
     for (const [figure, what] of [
       ['oneSession', 'append, one session'],

@@ -96,7 +96,10 @@ async function bundleThreads(into: string): Promise<void> {
   for (const thread of threads) {
     const script = join(into, 'dist', thread)
     await build({
-      ...{ input: `${script}.js`, cwd: into, platform: 'node', logLevel: 'warn' },
+      input: `${script}.js`,
+      cwd: into,
+      platform: 'node',
+      logLevel: 'warn',
       external: /^[^./]/, // libraries stay dependencies
       output: { file: `${script}.cjs`, format: 'cjs', codeSplitting: false },
     })

@@ -33,7 +33,11 @@ const ownAddresses: Plugin = {
 
 async function buildFiles(script: string, codeSplitting: boolean): Promise<readonly BuiltFile[]> {
   const bundle = await rolldown({
-    ...{ input: join(source, `${script}.ts`), cwd: root, platform: 'node', logLevel: 'warn', plugins: [ownAddresses] },
+    input: join(source, `${script}.ts`),
+    cwd: root,
+    platform: 'node',
+    logLevel: 'warn',
+    plugins: [ownAddresses],
     external: /^(?!@holdfast\/)[^./]/, // libraries stay where they are
   })
   const entryFileNames = '[name].mjs'

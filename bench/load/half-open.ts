@@ -33,7 +33,8 @@ export const leaveHalfOpen: Scenario = async ({ dir, isQuick }) => {
 }
 
 const rowOf = ({ what, seconds, left }: Gone & { readonly what: string }): Row => ({
-  ...{ what: `${what}: gone after`, figure: left > 0 ? `${left} still connected` : `${number(seconds, 1)} s` },
+  what: `${what}: gone after`,
+  figure: left > 0 ? `${left} still connected` : `${number(seconds, 1)} s`,
   goal: `≤ ${goneWithinSeconds} s`,
   holds: left === 0 && seconds <= goneWithinSeconds,
 })

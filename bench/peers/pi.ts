@@ -22,7 +22,11 @@ type SessionInfo = {
 }
 
 const usage = {
-  ...{ input: 10, output: 10, cacheRead: 0, cacheWrite: 0, totalTokens: 20 },
+  input: 10,
+  output: 10,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 20,
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 }
 const model = { api: 'anthropic-messages', provider: 'anthropic', model: 'bench', stopReason: 'stop', usage }

@@ -103,8 +103,13 @@ function recordOf(seq: number): EncodedRecord {
 function entryOf(session: SessionId): CatalogueEntry {
   const number = Number(session.slice(-6))
   const meta = aMeta({
-    ...{ id: session, handle: `calm-harbor-${number}`, status: 'thinking', messageCount: 1, turnCount: 1 },
-    ...{ preview: 'x'.repeat(80), recentText: 'x'.repeat(240) },
+    id: session,
+    handle: `calm-harbor-${number}`,
+    status: 'thinking',
+    messageCount: 1,
+    turnCount: 1,
+    preview: 'x'.repeat(80),
+    recentText: 'x'.repeat(240),
   })
   return { meta, spoken: true, busy: true, activeAt: 1_700_000_000_000 + number }
 }

@@ -125,7 +125,11 @@ function readBare({ model, lastOptions }: RememberedModel): Readers {
 async function startServer(holdfast: ServedHoldfast) {
   const server = orThrow(
     await openServer({
-      ...{ host: '127.0.0.1', port: 0, version: 'bench', now: Date.now, pageDir: null },
+      host: '127.0.0.1',
+      port: 0,
+      version: 'bench',
+      now: Date.now,
+      pageDir: null,
       sessions: holdfast.handles,
       tokens: [{ hash: hashToken(token), role: 'admin' }],
       onProblem: ({ where, cause }) => process.stderr.write(`${where}: ${cause}\n`),

@@ -48,7 +48,9 @@ export async function fillStore(path: string, { sessions, messagesEach, meanByte
     await Promise.all(batch.map((session) => writeSession(store, session)))
   }
   await writeSession(store, {
-    ...{ number: sessions, workdir: '/last', atMs: firstMs + sessions * betweenMs },
+    number: sessions,
+    workdir: '/last',
+    atMs: firstMs + sessions * betweenMs,
     texts: [`Where is the ${lastWord}?`, 'At the quay.'],
   })
   const written = performance.now()

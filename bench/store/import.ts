@@ -58,8 +58,16 @@ export async function writeImportFiles(dir: string, count: number, bytesEach: nu
       const uuid = `u-${number}-${lines.length}`
       const timestamp = new Date(Date.UTC(2026, 0, 1) + lines.length * 1000).toISOString()
       const line: string = JSON.stringify({
-        ...{ parentUuid, isSidechain: false, type, uuid, timestamp, message },
-        ...{ sessionId: `s-${number}`, cwd: '/work', version: '2.1.0', gitBranch: 'main' },
+        parentUuid,
+        isSidechain: false,
+        type,
+        uuid,
+        timestamp,
+        message,
+        sessionId: `s-${number}`,
+        cwd: '/work',
+        version: '2.1.0',
+        gitBranch: 'main',
       })
       lines.push(line)
       bytes += line.length + 1
@@ -68,8 +76,12 @@ export async function writeImportFiles(dir: string, count: number, bytesEach: nu
     const answer = (content: unknown) => {
       const usage = { input_tokens: 10, output_tokens: 10 }
       add('assistant', {
-        ...{ id: `m-${lines.length}`, type: 'message', role: 'assistant', model: 'bench' },
-        ...{ content: [content], usage },
+        id: `m-${lines.length}`,
+        type: 'message',
+        role: 'assistant',
+        model: 'bench',
+        content: [content],
+        usage,
       })
     }
     const room = () => Math.max(0, bytesEach - bytes - lineBytes)

@@ -19,7 +19,12 @@ await session.setModel('bench/model')
 const secret = createSecret()
 const server = orThrow(
   await openServer({
-    ...{ host: '127.0.0.1', port: 0, version: '0', pageDir: dir, sessions: holdfast.handles, now: Date.now },
+    host: '127.0.0.1',
+    port: 0,
+    version: '0',
+    pageDir: dir,
+    sessions: holdfast.handles,
+    now: Date.now,
     tokens: [{ hash: hashToken(secret), role: 'admin' }],
     onProblem: (problem) => process.stderr.write(`${JSON.stringify(problem)}\n`),
   }),

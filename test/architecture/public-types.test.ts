@@ -24,9 +24,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The arguments of the types that need some. */
 const typeArguments: Readonly<Record<string, string>> = {
-  ...{ FrameOf: "'end'", Result: 'string', ToolDefinition: 'JsonSchema', ArgumentsOf: 'JsonSchema' },
-  ...{ FromJsonSchema: 'JsonSchema', FromProperties: 'object, string', FromTypeName: 'object, string' },
-  ...{ StandardResult: 'string' },
+  FrameOf: "'end'",
+  Result: 'string',
+  ToolDefinition: 'JsonSchema',
+  ArgumentsOf: 'JsonSchema',
+  FromJsonSchema: 'JsonSchema',
+  FromProperties: 'object, string',
+  FromTypeName: 'object, string',
+  StandardResult: 'string',
 }
 
 /** Parts of the runtime that a program only passes on: it never has to name them. */
@@ -95,10 +100,20 @@ describe('the types of the library', () => {
     writeFileSync(join(folder, 'program.ts'), program)
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     const compilerOptions = {
-      ...{ module: 'nodenext', target: 'es2024', lib: ['esnext'], types: ['node'] },
-      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
-      ...{ noPropertyAccessFromIndexSignature: true, verbatimModuleSyntax: true, isolatedModules: true },
-      ...{ declaration: true, outDir: join(folder, 'built'), rootDir: folder },
+      module: 'nodenext',
+      target: 'es2024',
+      lib: ['esnext'],
+      types: ['node'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: true,
+      noPropertyAccessFromIndexSignature: true,
+      verbatimModuleSyntax: true,
+      isolatedModules: true,
+      declaration: true,
+      outDir: join(folder, 'built'),
+      rootDir: folder,
       paths: pathsTo(out()),
     }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))

@@ -169,7 +169,8 @@ describe('a token of the server', () => {
     const outputs: [string, string][] = []
     const ask = async (path: string, headers: Record<string, string>, body?: object) => {
       const answer = await fetch(`${url}${path}`, {
-        ...{ redirect: 'manual', method: body ? 'POST' : 'GET' },
+        redirect: 'manual',
+        method: body ? 'POST' : 'GET',
         headers: { ...headers, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       })
@@ -275,7 +276,8 @@ describe('a key in a program that embeds the runtime', () => {
       await using holdfast = await openHoldfast({ environment, onProblem: (problem) => problems.push(problem) })
       for (const prompt of ['say hello', ...failures]) {
         const session = await holdfast.startSession({
-          ...{ workdir: home, model: 'groq/echo' },
+          workdir: home,
+          model: 'groq/echo',
           notifier: () => {
             throw Object.assign(new Error(`cannot tell ${keys.environment}`), { headers: { key: keys.environment } })
           },

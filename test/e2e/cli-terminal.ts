@@ -22,7 +22,10 @@ export function openTerminal(
   const inShell = ['/bin/sh', '-c', 'printf "%s" "$PIPED" | "$@"', 'sh', ...command]
   const [file = '', ...rest] = piped === null ? command : inShell
   const terminal = spawn(file, rest, {
-    ...{ cwd: workdir, cols: 80, rows: 24, name: 'xterm-256color' },
+    cwd: workdir,
+    cols: 80,
+    rows: 24,
+    name: 'xterm-256color',
     env: {
       PATH: process.env['PATH'],
       HOLDFAST_HOME: home,

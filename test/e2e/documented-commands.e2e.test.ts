@@ -10,14 +10,12 @@ printf -- '---\\nname: release\\ndescription: Writes release notes.\\n---\\nWrit
 const claudeId = '0f0f0f0f-1111-4222-8333-444444444444'
 /** A session of Claude Code with one prompt, for printf. */
 const claudeLine = `${JSON.stringify({
-  ...{
-    type: 'user',
-    uuid: 'a1',
-    parentUuid: null,
-    sessionId: claudeId,
-    cwd: '/tmp',
-    timestamp: '2026-01-31T10:00:00.000Z',
-  },
+  type: 'user',
+  uuid: 'a1',
+  parentUuid: null,
+  sessionId: claudeId,
+  cwd: '/tmp',
+  timestamp: '2026-01-31T10:00:00.000Z',
   message: { role: 'user', content: 'hello from there' },
 })}\\n`
 
@@ -38,8 +36,10 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     { line: 'npx holdfast search "files"', prints: /list the files here/ },
     { line: 'npx holdfast show @latest', prints: /you[^\n]*\n {2}write hello\.txt: hi[\s\S]*tool write_file/ },
     {
-      ...{ line: 'npx holdfast attach @latest', input: '/leave\n' },
-      ...{ prints: /tool write_file/, says: /You drive this session/ },
+      line: 'npx holdfast attach @latest',
+      input: '/leave\n',
+      prints: /tool write_file/,
+      says: /You drive this session/,
     },
     { line: 'npx holdfast export @latest --format md', prints: /^# write hello\.txt: hi\n/ },
     { line: 'npx holdfast run -s @latest "count to 3"', prints: /^1, 2, 3\.\n$/ },
@@ -59,25 +59,27 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
   'docs/cli.md': [
     { line: 'holdfast run "list the files here"', prints: /README\.md/ },
     {
-      ...{
-        line: 'git diff | holdfast run "review this change"',
-        as: 'cat README.md | holdfast run "review this change"',
-      },
+      line: 'git diff | holdfast run "review this change"',
+      as: 'cat README.md | holdfast run "review this change"',
       prints: /^I do not understand "review this change"/, // the demo model is no reviewer
     },
     {
-      ...{ line: 'holdfast run -s calm-harbor-12 --yes "write notes.txt: done"', given: latest },
-      ...{ as: 'holdfast run -s "$name" --yes "write notes.txt: done"', prints: /created notes\.txt/ },
+      line: 'holdfast run -s calm-harbor-12 --yes "write notes.txt: done"',
+      given: latest,
+      as: 'holdfast run -s "$name" --yes "write notes.txt: done"',
+      prints: /created notes\.txt/,
     },
     {
       line: 'holdfast tell @latest respondToApproval decision=approve',
       given: 'holdfast tell @latest sendPrompt --no-wait content="write one.txt: 1" >/dev/null 2>&1',
-      ...{ prints: /created one\.txt/, says: /^Accepted/m },
+      prints: /created one\.txt/,
+      says: /^Accepted/m,
     },
     {
       line: 'holdfast tell @latest respondToApproval decision=approve_session',
       given: 'test -f one.txt && holdfast tell @latest sendPrompt --no-wait content="write two.txt: 2" >/dev/null 2>&1',
-      ...{ prints: /created two\.txt/, says: /^Accepted/m },
+      prints: /created two\.txt/,
+      says: /^Accepted/m,
     },
     {
       line: 'holdfast tell @latest queueFollowUp content="then run the tests"',
@@ -86,7 +88,8 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     },
     // Nothing is queued here: no turn runs.
     {
-      ...{ line: "holdfast tell @latest reorderQueue queue=follow_up 'entries=[12,9]'", code: 1 },
+      line: "holdfast tell @latest reorderQueue queue=follow_up 'entries=[12,9]'",
+      code: 1,
       says: /Prompt 12 is not in the queue/,
     },
     { line: 'holdfast tell @latest setToolTrust tool=write_file scope=session', prints: /^Accepted/ },
@@ -108,11 +111,14 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     { line: 'holdfast pin @latest', says: /^Pinned/ },
     { line: "holdfast rename @latest 'Harbour works'", says: /The title is Harbour works/ },
     {
-      ...{ line: 'holdfast rm calm-harbor-12', given: latest, as: 'holdfast rm "$name"' },
+      line: 'holdfast rm calm-harbor-12',
+      given: latest,
+      as: 'holdfast rm "$name"',
       says: /Moved to the trash: 1 session/,
     },
     {
-      ...{ line: 'holdfast trash restore calm-harbor-12', as: 'holdfast trash restore "$name"' },
+      line: 'holdfast trash restore calm-harbor-12',
+      as: 'holdfast trash restore "$name"',
       says: /Restored [^\n]*Harbour works/,
     },
     { line: 'holdfast prune --older-than 30d --all --dry-run', says: /Would move to the trash: 0 sessions/ },
@@ -188,7 +194,8 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     {
       line: 'holdfast permissions remove 1f0c22ab',
       given: "rule=$(holdfast permissions | awk '/git status/ { print $1 }')",
-      ...{ as: 'holdfast permissions remove "$rule"', says: /[Rr]emoved/ },
+      as: 'holdfast permissions remove "$rule"',
+      says: /[Rr]emoved/,
     },
   ],
   'docs/retention.md': [
@@ -213,10 +220,8 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     { line: 'holdfast caps', given: 'holdfast run "count to 2" >/dev/null 2>&1', prints: /^Spent on [\s\S]*all +1 / },
     { line: 'holdfast caps set --cost 20', says: /Set the cap for everything: \$20 a day/ },
     {
-      ...{
-        line: 'holdfast caps set --cost 5 --token phone',
-        says: /Set the cap for token phone \(tok_\w+\): \$5 a day/,
-      },
+      line: 'holdfast caps set --cost 5 --token phone',
+      says: /Set the cap for token phone \(tok_\w+\): \$5 a day/,
       given: 'holdfast token create phone --role driver >/dev/null 2>&1; mkdir ~/harbour',
     },
     {
@@ -231,7 +236,9 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     { line: 'holdfast run "delegate list src"', given: 'mkdir src; touch src/here.ts', prints: /here\.ts/ },
     { line: 'holdfast agents @latest', prints: /^HANDLE +STATUS +KIND[\s\S]*completed +general[\s\S]*list src/ },
     {
-      ...{ line: 'holdfast show calm-harbor-12', as: 'holdfast show "$name"', prints: /you[^\n]*\n {2}list src/ },
+      line: 'holdfast show calm-harbor-12',
+      as: 'holdfast show "$name"',
+      prints: /you[^\n]*\n {2}list src/,
       given: "name=$(holdfast agents @latest | awk 'NR == 2 { print $1 }')",
     },
     { line: 'holdfast run "delegate in background count to 20"', prints: /background/, says: /works: count to 20/ },
@@ -241,8 +248,9 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     { line: 'holdfast token create phone --role driver', prints: /^holdfast_[\w-]{43}\n$/ },
     { line: 'holdfast token create ci --role viewer --expires 30d', prints: /^holdfast_/ },
     {
-      ...{ line: 'holdfast token create review --role viewer --session calm-harbor-12' },
-      ...{ given: `holdfast run hello >/dev/null 2>&1; ${latest}`, prints: /^holdfast_/ },
+      line: 'holdfast token create review --role viewer --session calm-harbor-12',
+      given: `holdfast run hello >/dev/null 2>&1; ${latest}`,
+      prints: /^holdfast_/,
       as: 'holdfast token create review --role viewer --session "$name"',
     },
     { line: 'holdfast token list', prints: /phone +driver +all[\s\S]*ci +viewer +all[\s\S]*review +viewer +ses_/ },
@@ -257,8 +265,10 @@ const promises: Readonly<Record<string, readonly Promised[]>> = {
     { line: 'holdfast token create acme-admin --role admin --tenant acme', code: 1, says: /postgres/i },
     { line: 'holdfast token create ben --role driver --tenant umbrella', code: 1, says: /postgres/i },
     {
-      ...{ line: 'holdfast share calm-harbor-12', as: 'holdfast share "$name"' },
-      ...{ prints: /\/shared#holdfast_/, says: /Anyone with this link can read the session/ },
+      line: 'holdfast share calm-harbor-12',
+      as: 'holdfast share "$name"',
+      prints: /\/shared#holdfast_/,
+      says: /Anyone with this link can read the session/,
     },
     { line: 'holdfast share @latest --expires 7d --qr', prints: /\/shared#holdfast_/ },
     { line: 'holdfast login --revoke-all', says: /^Ended 0 logins of the page\./ },
@@ -286,60 +296,81 @@ const packages = 'test/e2e/packages.e2e.test.ts'
 /** Lines that need another machine, a registry or a person, or that are no commands. */
 const elsewhere: readonly Elsewhere[] = [
   {
-    ...{ page: 'docs/cluster.md', line: "export HOLDFAST_STORE='postgres://holdfast:PASSWORD@db.example/holdfast'" },
-    ...{ triedBy: services, by: 'HOLDFAST_STORE' },
+    page: 'docs/cluster.md',
+    line: "export HOLDFAST_STORE='postgres://holdfast:PASSWORD@db.example/holdfast'",
+    triedBy: services,
+    by: 'HOLDFAST_STORE',
   },
   {
-    ...{ page: 'docs/cluster.md', line: 'holdfast serve --host 0.0.0.0 --public-url https://holdfast.example.com' },
-    ...{ triedBy: services, by: "'cluster.md'" },
+    page: 'docs/cluster.md',
+    line: 'holdfast serve --host 0.0.0.0 --public-url https://holdfast.example.com',
+    triedBy: services,
+    by: "'cluster.md'",
   },
   {
     page: 'docs/cluster.md',
     line: 'holdfast serve --host 0.0.0.0 --node-url http://10.0.0.7:4821 --serves projects=/srv/projects',
-    ...{ triedBy: services, by: 'http://10.0.0.7:4821' },
+    triedBy: services,
+    by: 'http://10.0.0.7:4821',
   },
   { page: 'docs/embed.md', line: 'npm install holdfast', triedBy: packages, by: 'npm install' },
   {
     page: 'docs/embed.md',
     line: 'npm install CLONE/build/tarballs/holdfast-0.1.0.tgz CLONE/build/tarballs/holdfast-client-0.1.0.tgz',
-    ...{ triedBy: packages, by: 'tarballs' },
+    triedBy: packages,
+    by: 'tarballs',
   },
   {
-    ...{ page: 'docs/embed.md', line: 'npm install -D CLONE/build/tarballs/holdfast-testkit-0.1.0.tgz' },
-    ...{ triedBy: packages, by: 'tarballs' },
+    page: 'docs/embed.md',
+    line: 'npm install -D CLONE/build/tarballs/holdfast-testkit-0.1.0.tgz',
+    triedBy: packages,
+    by: 'tarballs',
   },
   {
-    ...{ page: 'docs/own-store.md', line: 'npm install -D @holdfast/testkit vitest' },
-    ...{ triedBy: packages, by: 'npm install -D @holdfast/testkit' },
+    page: 'docs/own-store.md',
+    line: 'npm install -D @holdfast/testkit vitest',
+    triedBy: packages,
+    by: 'npm install -D @holdfast/testkit',
   },
   {
-    ...{ page: 'docs/testing.md', line: 'npm install -D @holdfast/testkit' },
-    ...{ triedBy: packages, by: 'npm install -D @holdfast/testkit' },
+    page: 'docs/testing.md',
+    line: 'npm install -D @holdfast/testkit',
+    triedBy: packages,
+    by: 'npm install -D @holdfast/testkit',
   },
   {
-    ...{ page: 'docs/http-guide.md', line: 'HOLDFAST_TOKEN=choose-a-long-secret-yourself npx holdfast serve' },
-    ...{ triedBy: 'test/e2e/http-guide.e2e.test.ts', by: 'HOLDFAST_TOKEN' },
+    page: 'docs/http-guide.md',
+    line: 'HOLDFAST_TOKEN=choose-a-long-secret-yourself npx holdfast serve',
+    triedBy: 'test/e2e/http-guide.e2e.test.ts',
+    by: 'HOLDFAST_TOKEN',
   },
   {
-    ...{ page: 'docs/http.md', line: 'npx openapi-typescript openapi.json -o holdfast-api.ts' },
-    ...{ triedBy: services, by: 'npx openapi-typescript' },
+    page: 'docs/http.md',
+    line: 'npx openapi-typescript openapi.json -o holdfast-api.ts',
+    triedBy: services,
+    by: 'npx openapi-typescript',
   },
   {
-    ...{ page: 'docs/mcp.md', line: 'holdfast mcp login tracker' },
-    ...{ triedBy: 'test/e2e/cli-mcp.e2e.test.ts', by: 'holdfast mcp login' },
+    page: 'docs/mcp.md',
+    line: 'holdfast mcp login tracker',
+    triedBy: 'test/e2e/cli-mcp.e2e.test.ts',
+    by: 'holdfast mcp login',
   },
   ...[
     'holdfast serve --host 0.0.0.0 --qr',
     'holdfast serve --public-url https://holdfast.example.com --trusted-proxy 127.0.0.1',
   ].map((line) => ({ page: 'docs/network.md', line, triedBy: services, by: "blocksOf('network.md')" })),
   {
-    ...{ page: 'docs/retention.md', line: "holdfast serve --store 'postgres://holdfast:PASSWORD@db.example/holdfast'" },
-    ...{ triedBy: services, by: "'postgres://holdfast:PASSWORD@db.example/holdfast'" },
+    page: 'docs/retention.md',
+    line: "holdfast serve --store 'postgres://holdfast:PASSWORD@db.example/holdfast'",
+    triedBy: services,
+    by: "'postgres://holdfast:PASSWORD@db.example/holdfast'",
   },
   {
     page: 'docs/retention.md',
     line: "export HOLDFAST_BLOBS='s3://files/holdfast?endpoint=https://minio.example&region=us-east-1'",
-    ...{ triedBy: 'packages/holdfast/src/admin/migrate/database.test.ts', by: 'HOLDFAST_BLOBS' },
+    triedBy: 'packages/holdfast/src/admin/migrate/database.test.ts',
+    by: 'HOLDFAST_BLOBS',
   },
   ...[
     'mkdir -p ~/.config/systemd/user ~/.config/holdfast',
@@ -350,8 +381,10 @@ const elsewhere: readonly Elsewhere[] = [
     'podman run -d --name holdfast -p 127.0.0.1:4820:4820 --env-file holdfast.env -v holdfast-data:/data -v "$PWD:/projects/mine" holdfast',
   ].map((line) => ({ page: 'docs/service.md', line, triedBy: services, by: "blocksOf('service.md')" })),
   {
-    ...{ page: 'docs/telemetry.md', line: '└─ invoke_agent holdfast         one turn' }, // a picture of spans
-    ...{ triedBy: 'packages/holdfast/src/observe/telemetry/session-spans.test.ts', by: 'invoke_agent' },
+    page: 'docs/telemetry.md',
+    line: '└─ invoke_agent holdfast         one turn', // a picture of spans
+    triedBy: 'packages/holdfast/src/observe/telemetry/session-spans.test.ts',
+    by: 'invoke_agent',
   },
 ]
 
@@ -383,7 +416,8 @@ describe.concurrent('the commands of the documents', () => {
     const promised = promises[page] ?? []
     const ran = await runDocumented(promised)
     const expected = promised.map(({ line, code = 0, prints, says }) => ({
-      ...{ line, code },
+      line,
+      code,
       out: prints ? expect.stringMatching(prints) : expect.any(String),
       err: says ? expect.stringMatching(says) : expect.any(String),
     }))

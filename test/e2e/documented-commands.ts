@@ -59,8 +59,13 @@ holdfast() { '${root}/node_modules/.bin/node' '${root}/packages/holdfast/bin/hol
     timeout: 100_000,
     cwd: clone,
     env: {
-      ...{ ...inherited, HOME: person, XDG_CACHE_HOME: join(tmpdir(), 'hf-docs-cache'), NO_COLOR: '1' },
-      ...{ HOLDFAST_HOME: join(base, 'home'), HOLDFAST_LOCAL_MODELS: 'off', DEMO_PACE: '0' },
+      ...inherited,
+      HOME: person,
+      XDG_CACHE_HOME: join(tmpdir(), 'hf-docs-cache'),
+      NO_COLOR: '1',
+      HOLDFAST_HOME: join(base, 'home'),
+      HOLDFAST_LOCAL_MODELS: 'off',
+      DEMO_PACE: '0',
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -72,7 +77,10 @@ holdfast() { '${root}/node_modules/.bin/node' '${root}/packages/holdfast/bin/hol
   if (code !== 0) throw new Error(`The shell ended with ${code}: ${said}`)
   const read = (index: number, kind: string) => readFileSync(join(printed, `${index}.${kind}`), 'utf8')
   const ran = promised.map(({ line }, index) => ({
-    ...{ line, code: Number(read(index, 'code')), out: read(index, 'out'), err: read(index, 'err') },
+    line,
+    code: Number(read(index, 'code')),
+    out: read(index, 'out'),
+    err: read(index, 'err'),
   }))
   rmSync(base, { recursive: true, force: true })
   return ran

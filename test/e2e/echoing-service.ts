@@ -15,7 +15,10 @@ export interface EchoingService {
 type Deed = (echo: string, response: ServerResponse) => void
 
 const chunk = (delta: object, finish: string | null = null) => ({
-  ...{ id: 'echo', object: 'chat.completion.chunk', created: 1, model: 'echo' },
+  id: 'echo',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'echo',
   choices: [{ index: 0, delta, finish_reason: finish }],
 })
 

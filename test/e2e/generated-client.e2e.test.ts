@@ -26,8 +26,15 @@ afterAll(async () => {
 })
 
 const strict = {
-  ...{ target: 'esnext', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: false, types: ['node'] },
-  ...{ allowImportingTsExtensions: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+  target: 'esnext',
+  module: 'nodenext',
+  strict: true,
+  noEmit: true,
+  skipLibCheck: false,
+  types: ['node'],
+  allowImportingTsExtensions: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
 }
 
 it('a client that openapi-typescript generates compiles, and works with a session from its start to its export', async () => {
@@ -44,8 +51,16 @@ it('a client that openapi-typescript generates compiles, and works with a sessio
   const env = { ...process.env, HOLDFAST_URL: server.url, HOLDFAST_TOKEN: server.token, WORKDIR: join(folder, 'work') }
   const { stdout } = await run(process.execPath, [join(build, 'program.ts')], { env })
   expect(JSON.parse(stdout)).toEqual({
-    ...{ status: 'ok', role: 'driver', seq: expect.any(Number), approved: 'write_file', ended: 'done', left: 204 },
-    ...{ code: 'session_not_found', requestId: true, exported: true, listed: [true] },
+    status: 'ok',
+    role: 'driver',
+    seq: expect.any(Number),
+    approved: 'write_file',
+    ended: 'done',
+    left: 204,
+    code: 'session_not_found',
+    requestId: true,
+    exported: true,
+    listed: [true],
     kinds: expect.arrayContaining(['user', 'tool_call', 'assistant']),
   })
   expect(await readFile(join(folder, 'work/hello.txt'), 'utf8')).toContain('hello from a generated client')

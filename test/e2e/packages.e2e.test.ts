@@ -91,8 +91,13 @@ describe('the packed tarballs, installed in a program that uses Zod 3', () => {
       export const far = connectHoldfast('http://127.0.0.1:4820')`
     const modules = resolve(import.meta.dirname, '../../node_modules')
     const compilerOptions = {
-      ...{ module: 'nodenext', target: 'es2024', lib: ['esnext'], strict: true, noEmit: true },
-      ...{ types: ['node'], typeRoots: [join(modules, '@types')] },
+      module: 'nodenext',
+      target: 'es2024',
+      lib: ['esnext'],
+      strict: true,
+      noEmit: true,
+      types: ['node'],
+      typeRoots: [join(modules, '@types')],
     }
     await writeFile(join(folder, 'app/program.ts'), program)
     await writeFile(join(folder, 'app/tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))

@@ -379,7 +379,9 @@ describe('finding sessions', () => {
     expect(await drawn()).toBeLessThan(60)
     expect(await findAxeProblems(page)).toEqual([])
     const phone = await browser.newContext({
-      ...{ viewport: { width: 390, height: 844 }, hasTouch: true, colorScheme: 'dark' },
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      colorScheme: 'dark',
       storageState: await context.storageState(),
     })
     await started('write dark.txt: 1')

@@ -311,7 +311,12 @@ it('streams without flicker, follows the end, says what is finished, and calls n
   const shrunk = seen.lengths.filter((length, index) => length < (seen.lengths[index - 1] ?? 0))
   expect(new Set(seen.lengths).size).toBeGreaterThan(1) // it did stream; a busy machine draws few frames
   expect({ ...seen, lengths: shrunk, spoken: [] }).toEqual({
-    ...{ lengths: [], thinkingBesideText: 0, thinkingInHeader: 0, spoken: [], offEnd: 0, redrawn: 0 },
+    lengths: [],
+    thinkingBesideText: 0,
+    thinkingInHeader: 0,
+    spoken: [],
+    offEnd: 0,
+    redrawn: 0,
   })
   // Whole paragraphs, collected for a while: the last one is said at the end.
   const words = (text: string | null | undefined) => text?.replaceAll(/\s+/g, '') ?? ''

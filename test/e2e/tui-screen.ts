@@ -57,10 +57,18 @@ export function openTui(
   const shell = ['bash', '--norc', '--noprofile', '-i']
   const command = options.command ?? (isJob ? shell : [nodePath, binPath, ...args])
   const pty = spawn(command[0] ?? '', command.slice(1), {
-    ...{ cwd, cols: columns, rows, name },
+    cwd,
+    cols: columns,
+    rows,
+    name,
     env: {
-      ...{ PATH: process.env['PATH'], HOME: home, HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off', DEMO_PACE: '0' },
-      ...{ LANG: 'C.UTF-8', ...inherited('HOLDFAST_TEST_BUILD', 'NODE_COMPILE_CACHE') },
+      PATH: process.env['PATH'],
+      HOME: home,
+      HOLDFAST_HOME: home,
+      HOLDFAST_LOCAL_MODELS: 'off',
+      DEMO_PACE: '0',
+      LANG: 'C.UTF-8',
+      ...inherited('HOLDFAST_TEST_BUILD', 'NODE_COMPILE_CACHE'),
       ...environment,
     },
   })

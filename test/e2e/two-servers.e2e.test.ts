@@ -19,7 +19,8 @@ const Answer = z.object({
 async function send(at: string, as: string, method: string, path: string, body?: object, client?: string) {
   const gone = new AbortController()
   const response = await fetch(`${at}/v1/sessions/${session}${path}`, {
-    ...{ method, signal: gone.signal },
+    method,
+    signal: gone.signal,
     headers: {
       authorization: `Bearer ${secrets[as]}`,
       ...(client !== undefined && { 'holdfast-attachment': client }),

@@ -44,13 +44,24 @@ function rowAt(log: LogNumber, head: number): CatalogueEntry {
 }
 
 export const newSessionOf = (log: LogNumber): NewSession => ({
-  ...{ session: sessionOf(log), parent: null, base: 0, owner: writerNode },
-  ...{ records: recordsAfter(log, 0), entry: rowAt(log, 1), blobs: [] },
+  session: sessionOf(log),
+  parent: null,
+  base: 0,
+  owner: writerNode,
+  records: recordsAfter(log, 0),
+  entry: rowAt(log, 1),
+  blobs: [],
 })
 
 export const appendTo = (log: LogNumber, after: number, epoch: number): Append => ({
-  ...{ session: sessionOf(log), after, epoch, records: recordsAfter(log, after) },
-  ...{ entry: rowAt(log, after + batchAfter(after)), clearDraft: false, blobs: [], trust: [] },
+  session: sessionOf(log),
+  after,
+  epoch,
+  records: recordsAfter(log, after),
+  entry: rowAt(log, after + batchAfter(after)),
+  clearDraft: false,
+  blobs: [],
+  trust: [],
 })
 
 /** Returns the bytes of the n-th blob of a log; every fourth is longer than one read of a stream. */

@@ -86,7 +86,13 @@ const code: 'session_not_found' | null =
 
 console.log(
   JSON.stringify({
-    ...{ status: health.status, role, seq: sent.seq, approved, ended, left: left.response.status, code },
+    status: health.status,
+    role,
+    seq: sent.seq,
+    approved,
+    ended,
+    left: left.response.status,
+    code,
     requestId: missing.error?.error.requestId === missing.response.headers.get('x-request-id'),
     kinds: page.messages.map(({ kind }) => kind),
     exported: exported.includes('hello from a generated client'),

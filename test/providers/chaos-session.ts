@@ -39,7 +39,11 @@ export async function openChaosSession(url: string, model: ModelName): Promise<C
   }
   const tools = [aTool('count', count, false)]
   const registry = createSessionRegistry({
-    ...{ store, memoryStore: store, blobs, memoryBlobs: blobs, clock },
+    store,
+    memoryStore: store,
+    blobs,
+    memoryBlobs: blobs,
+    clock,
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: modelsWith((name) => ({ type: 'ready', provider: createAdapter(url, name, clock) })),
     tools: { all: tools, find: () => tools[0] ?? null, endLeftover: async () => undefined },

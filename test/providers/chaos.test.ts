@@ -50,7 +50,9 @@ describe.each(cases)('$service', ({ service, model }) => {
   }
 
   const tries = async ({ end, asked, ran, records }: FinishedSession) => ({
-    ...{ end, asked: asked(), ran: ran() },
+    end,
+    asked: asked(),
+    ran: ran(),
     retries: listRetryNotes(await records()).length,
   })
 
@@ -90,7 +92,10 @@ describe.each(cases)('$service', ({ service, model }) => {
 
   it('is retried after the given wait, but not after a long one', async () => {
     const later = (seconds: number): AnyStrictAnswer => ({
-      ...{ type: 'error', status: 429, message: 'Not now.', headers: { 'retry-after': String(seconds) } },
+      type: 'error',
+      status: 429,
+      message: 'Not now.',
+      headers: { 'retry-after': String(seconds) },
     })
     const soon = await live(later(7), done)
     expect([soon.end, listRetryNotes(await soon.records())]).toEqual(['done', [expect.stringContaining('in 7 s')]])

@@ -49,7 +49,9 @@ export async function openDiskCopy(dir: string): Promise<DiskCopy> {
         await store.create({
           session: SessionId.parse(renamed(id)),
           parent: parent && SessionId.parse(renamed(parent)),
-          ...{ base: kept.base, owner: 'me', blobs: [] },
+          base: kept.base,
+          owner: 'me',
+          blobs: [],
           entry: JSON.parse(renamed(JSON.stringify({ ...kept.entry, meta }))),
           records: records.map((record) => {
             const event = JSON.parse(renamed(JSON.stringify(record.event)))

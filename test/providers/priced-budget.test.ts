@@ -20,7 +20,9 @@ async function open(name: string, budgets: Budgets) {
   server.answer(look, look, { type: 'message', content: [{ type: 'text', text: 'Seen.' }], usage })
   const models = createModels({ environment: { ANTHROPIC_API_KEY: 'key-1', ANTHROPIC_BASE_URL: server.url } })
   const runtime = await openTestRuntime({
-    ...{ store: createMemoryStore(), blobs: createMemoryBlobs(), models },
+    store: createMemoryStore(),
+    blobs: createMemoryBlobs(),
+    models,
     tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'a.txt' } }), false)],
     start: { model: name, budgets },
   })

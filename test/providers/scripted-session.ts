@@ -13,7 +13,9 @@ import { waitForRest, waitForText } from './wait-for.ts'
 const think = (name: string): AnyBlock => ({ type: 'think', text: `Thought ${name}.`, opaque: `opaque+/${name}=` })
 const say = (text: string): AnyBlock => ({ type: 'say', text, opaque: `sig+/${text.slice(0, 8)}=` })
 const read = (path: string, opaque?: string): AnyBlock => ({
-  ...{ type: 'call', tool: 'read_file', args: { path } },
+  type: 'call',
+  tool: 'read_file',
+  args: { path },
   ...(opaque !== undefined && { opaque }),
 })
 const longTale = 'and so on, and on, '.repeat(30)

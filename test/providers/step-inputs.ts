@@ -33,9 +33,15 @@ export async function listStepInputs(
     const tools: readonly ToolSchema[] = JSON.parse(await textOf(state.context.tools)) // our own JSON
     const { line, seq, checkpoint, pins, origin } = state
     asked.push({
-      ...{ session, line, seq, checkpoint, pins },
-      ...{ model: record.event.model, thinkingLevel: record.event.thinkingLevel },
-      ...{ system: await textOf(state.context.system), tools },
+      session,
+      line,
+      seq,
+      checkpoint,
+      pins,
+      model: record.event.model,
+      thinkingLevel: record.event.thinkingLevel,
+      system: await textOf(state.context.system),
+      tools,
       providerOptions: origin?.providerOptions,
     })
   }

@@ -70,7 +70,11 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
     case 'prepare-step': {
       if (dice.chance(1, 12)) return { type: 'step.refused', turn: effect.turn, fault }
       return {
-        ...{ type: 'step.prepared', turn: effect.turn, mode: state.settings.mode, system: hash, tools: hash },
+        type: 'step.prepared',
+        turn: effect.turn,
+        mode: state.settings.mode,
+        system: hash,
+        tools: hash,
         checkpoint: null,
       }
     }
@@ -120,7 +124,11 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
 
 /** Returns that a call starts a subagent, which it waits for or not. It counts if the call is started. */
 const childStarting = (call: CallId, dice: Dice): Input => ({
-  ...{ type: 'child.starting', call, child: childFor(call), agent: 'general', task: 'look' },
+  type: 'child.starting',
+  call,
+  child: childFor(call),
+  agent: 'general',
+  task: 'look',
   background: dice.chance(1, 2),
 })
 

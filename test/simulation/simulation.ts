@@ -85,7 +85,15 @@ export async function createSimulation(dice: Dice, hasHooks = false): Promise<Si
   let host = await startProcess()
   const drivers = createDriverWatch(() => host, session)
   return {
-    ...{ dice, clock, scheduler, durableLog, disk, drivers, store, blobs, requests },
+    dice,
+    clock,
+    scheduler,
+    durableLog,
+    disk,
+    drivers,
+    store,
+    blobs,
+    requests,
     host: () => host,
     async crash(how) {
       const { life } = host

@@ -102,7 +102,12 @@ async function createWorld(dice: Dice, hasHooks: boolean): Promise<World> {
       durableLog: { add: () => undefined },
     })
     const registry = createSessionRegistry({
-      ...{ store: crashing, memoryStore: crashing, blobs, memoryBlobs: blobs, clock, node },
+      store: crashing,
+      memoryStore: crashing,
+      blobs,
+      memoryBlobs: blobs,
+      clock,
+      node,
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       models: createModels(world, life),
       tools: createTools(),

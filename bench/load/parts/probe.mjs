@@ -35,7 +35,9 @@ if (isMainThread && process.send) {
     }
     const { rss, heapUsed, external } = process.memoryUsage()
     return {
-      ...{ rssBytes: rss, heapBytes: heapUsed + external, ...readPrivate() },
+      rssBytes: rss,
+      heapBytes: heapUsed + external,
+      ...readPrivate(),
       loop: { p50: delays[0], p95: delays[1], p99: delays[2], max: Math.max(0, loop.max / 1e6 - resolutionMs) },
       cpuMs: (used.user + used.system) / 1000,
       connections: countOf('TCPSocketWrap'),

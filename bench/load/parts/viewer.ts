@@ -42,7 +42,14 @@ export function openViewer(
 ) {
   const { hostname, port, host } = new URL(url)
   const seen: Seen = {
-    ...{ status: 0, lastId: after ?? -1, records: 0, missed: 0, words: 0, end: null, isClosed: false, bytes: 0 },
+    status: 0,
+    lastId: after ?? -1,
+    records: 0,
+    missed: 0,
+    words: 0,
+    end: null,
+    isClosed: false,
+    bytes: 0,
     events: new Map(),
   }
   let last = { word: -1, at: 0 }

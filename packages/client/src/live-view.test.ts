@@ -186,8 +186,16 @@ describe('a live view', () => {
     fake.setState(snapshot(12, { messages: [3, 4, 12].map(message), before: message(3).id }))
     fake.give(
       recorded(11, {
-        ...{ type: 'line.moved', to, turns: 1, messages: 2, tokens: 9, last: null, checkpoint: null, name: null },
-        ...{ keep: { name: 'branch-1', turns: 2, messages: 3 }, why: 'rewind' },
+        type: 'line.moved',
+        to,
+        turns: 1,
+        messages: 2,
+        tokens: 9,
+        last: null,
+        checkpoint: null,
+        name: null,
+        keep: { name: 'branch-1', turns: 2, messages: 3 },
+        why: 'rewind',
       }),
       record(12), // the snapshot holds it already
       record(13),
@@ -208,8 +216,16 @@ describe('a live view', () => {
     live.subscribe(() => shown.push(...live.live.map(({ text }) => text)))
     fake.give(
       recorded(11, {
-        ...{ type: 'line.moved', to: [{ from: 1, to: 4 }], turns: 1, messages: 2, tokens: 9, last: null },
-        ...{ checkpoint: null, name: null, keep: { name: 'branch-1', turns: 2, messages: 3 }, why: 'rewind' },
+        type: 'line.moved',
+        to: [{ from: 1, to: 4 }],
+        turns: 1,
+        messages: 2,
+        tokens: 9,
+        last: null,
+        checkpoint: null,
+        name: null,
+        keep: { name: 'branch-1', turns: 2, messages: 3 },
+        why: 'rewind',
       }),
       record(12),
       { type: 'delta', sessionId, step, part: 0, kind: 'text', index: 0, text: 'Hel' },

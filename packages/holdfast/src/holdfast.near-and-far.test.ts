@@ -128,8 +128,12 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
     await expect.poll(async () => (await session.backgroundShells())[0]?.outputBytes, { timeout: 15_000 }).toBe(5)
     expect(await session.backgroundShells()).toEqual([
       {
-        ...{ id: expect.stringMatching(/^\w{4}$/), command, startedAt: expect.any(String), outputBytes: 5 },
-        ...{ tail: '1é45', isCut: false }, // 4 characters, 5 bytes: all of it
+        id: expect.stringMatching(/^\w{4}$/),
+        command,
+        startedAt: expect.any(String),
+        outputBytes: 5,
+        tail: '1é45',
+        isCut: false, // 4 characters, 5 bytes: all of it
       },
     ])
     await writeFile(join(home, 'go'), '')
@@ -343,7 +347,11 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
   it('creates and replaces a session from a value', async () => {
     const id = '20260102-030405-00112233445566aa' // an id of another program
     const data = {
-      ...{ id, title: 'Ships', workspace: home, model: 'demo/agent', summary: 'They looked.' },
+      id,
+      title: 'Ships',
+      workspace: home,
+      model: 'demo/agent',
+      summary: 'They looked.',
       messages: [
         { role: 'user' as const, content: 'what is there?' },
         { role: 'assistant' as const, content: '', toolCalls: [{ id: 'x', tool: 'look', args: {} }] },
@@ -505,7 +513,9 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
 
   it('saves one new key at once: one save creates the session, the others change it', async () => {
     const values = ['one', 'two', 'three'].map((content) => ({
-      ...{ id: 'at:once', workspace: home, messages: [{ role: 'user' as const, content }] },
+      id: 'at:once',
+      workspace: home,
+      messages: [{ role: 'user' as const, content }],
     }))
     const saved = await Promise.all(values.map((value) => api.save(value)))
     expect(new Set(saved.map(({ id }) => id)).size).toBe(1)

@@ -127,7 +127,10 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
-    ...{ liveTokens: tokens, rateLimit, drain, tenants: tenantsOf(registry) },
+    liveTokens: tokens,
+    rateLimit,
+    drain,
+    tenants: tenantsOf(registry),
     serverParts: { ...parts, stats: (options) => toResult(() => admin.stats(options)) },
     ready: () => checkReady(registry),
     ...stored,

@@ -63,7 +63,8 @@ it('runs the hooks of a workspace from the prompt after a person trusts them', a
   await holdfast.trustOffers({ workdir, offers: offers.map(({ kind, name, hash }) => ({ kind, name, hash })) })
   await session.prompt('write b.txt: two').result()
   expect(JSON.parse(await readFile(join(workdir, 'got.json'), 'utf8'))).toMatchObject({
-    ...{ tool_name: 'Write', tool_input: { file_path: join(workdir, 'b.txt'), content: 'two' } },
+    tool_name: 'Write',
+    tool_input: { file_path: join(workdir, 'b.txt'), content: 'two' },
     tool_response: { filePath: join(workdir, 'b.txt') },
   })
   await holdfast.revokeTrust(workdir)

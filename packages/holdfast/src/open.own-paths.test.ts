@@ -30,7 +30,10 @@ describe.each(['jsonl', 'mirror'] as const)('a %s directory with the working dir
     onTestFinished(() => rmSync(base, { recursive: true, force: true }))
     const directory = join(base, 'store')
     const environment = {
-      ...{ HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0', HOLDFAST_LOCAL_MODELS: 'off', PATH: process.env['PATH'] },
+      HOLDFAST_HOME: join(base, 'home'),
+      DEMO_PACE: '0',
+      HOLDFAST_LOCAL_MODELS: 'off',
+      PATH: process.env['PATH'],
     }
     const stores = { jsonl: { store: `jsonl:${directory}` }, mirror: { mirror: directory } }
     await using holdfast = await openHoldfast({ ...stores[kind], environment })

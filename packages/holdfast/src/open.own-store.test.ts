@@ -130,7 +130,8 @@ describeProvider('scripted', async () => ({
 describe('a provider of the program', () => {
   it('answers under the name it is given', async () => {
     await using holdfast = await openHoldfast({
-      ...{ store: 'memory:', environment: environment() },
+      store: 'memory:',
+      environment: environment(),
       models: { 'own/model': provider },
     })
     const session = await holdfast.startSession({ workdir: home, model: 'own/model' })

@@ -22,8 +22,10 @@ async function readBoth(service: HistoryProvider, model: ModelName, name: string
   await writeFile(join(home, 'shot.txt'), image)
   await writeFile(join(home, 'paper'), aPdf)
   const environment = {
-    ...{ HOLDFAST_HOME: join(home, 'store'), HOLDFAST_LOCAL_MODELS: 'off' },
-    ...{ [`${name}_API_KEY`]: 'key', [`${name}_BASE_URL`]: server.url },
+    HOLDFAST_HOME: join(home, 'store'),
+    HOLDFAST_LOCAL_MODELS: 'off',
+    [`${name}_API_KEY`]: 'key',
+    [`${name}_BASE_URL`]: server.url,
   }
   const { configDir } = findHome(environment)
   await mkdir(configDir, { recursive: true })

@@ -185,7 +185,9 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   })
   opened.defer(() => registry.close())
   const tokens = createLiveTokens({
-    ...{ rows: registry.deps.store, clock: wallClock, onProblem },
+    rows: registry.deps.store,
+    clock: wallClock,
+    onProblem,
     findSession: (name, tenant) =>
       findSession(tenant === undefined ? registry.stores : tenantStores(registry.stores, tenant), name),
   })
@@ -198,10 +200,17 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const { permissions, hooks } = prepared
   const trust = openOfferTrust(home)
   const spending = createSpendingCaps({
-    ...{ rows: registry.deps.store, given: caps, now: wallClock.now, resolveWorkdir },
+    rows: registry.deps.store,
+    given: caps,
+    now: wallClock.now,
+    resolveWorkdir,
   })
   const tools = createToolLister({
-    ...{ home, tools: prepared.tools, permissions, sandboxNetwork: configured.sandboxNetwork, resolveWorkdir },
+    home,
+    tools: prepared.tools,
+    permissions,
+    sandboxNetwork: configured.sandboxNetwork,
+    resolveWorkdir,
     load: (name) => loadNamed(registry.stores, name),
   })
   return {
@@ -211,7 +220,10 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     environment,
     openWriterPort,
     parts: {
-      ...{ permissions, trust, tools, spending },
+      permissions,
+      trust,
+      tools,
+      spending,
       hooks: listHooks(hooks),
       folders: createFolderLister({ ...prepared, servers: prepared.mcpServers }),
       ...openPaths(registry, prepared.completePaths, permissions),
@@ -324,7 +336,12 @@ function createAdapters(
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
     tools: createTools({
-      ...{ ...given, environment, memory, skills, agents, ownPaths },
+      ...given,
+      environment,
+      memory,
+      skills,
+      agents,
+      ownPaths,
       shellDirectory: join(stateDir, 'shells'),
     }),
     instructions: createInstructions({ now, memory, skills, permissions: given.permissions, configDir, userDir }),

@@ -26,7 +26,8 @@ afterAll(async () => {
 
 const openTest = () =>
   openTestServer({
-    ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast) },
+    sessions: holdfast.handles,
+    transfer: createTransfer(holdfast),
     stats: (options) => toResult(() => holdfast.stats(options)),
   })
 

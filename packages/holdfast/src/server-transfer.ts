@@ -42,7 +42,10 @@ export function createTransfer(holdfast: Pick<Holdfast, 'export' | 'import'>): T
       if (failed?.fault) return refuse(publicImportFault(failed.fault, path))
       return ok(
         files.map(({ status, session, format: found, messages, remarks }) => ({
-          ...{ status, session, format: found, messages },
+          status,
+          session,
+          format: found,
+          messages,
           remarks: remarks.map(({ code, what, line }) => ({ code, what, ...(line !== null && { line }) })),
         })),
       )

@@ -76,7 +76,10 @@ function FullPage({ holdfast, login }: AppProps) {
       <div className={['app', isListOpen && 'list-open', isListHidden && 'list-hidden'].filter(Boolean).join(' ')}>
         <ConnectionBar />
         <SessionList
-          {...{ sessions, list, filter, child }}
+          sessions={sessions}
+          list={list}
+          filter={filter}
+          child={child}
           onFilter={setFilter}
           current={listed?.id ?? name}
           onLeave={() => setListOpen(false)}
@@ -92,7 +95,15 @@ function FullPage({ holdfast, login }: AppProps) {
           {route.at === 'waiting' && <WaitingPage sessions={sessions} onOpenList={onOpenList} />}
           {route.at === 'new' && <StartPage sessions={sessions} onOpenList={onOpenList} />}
           {name !== null && (
-            <SessionPage key={name} {...{ sessions, name, child, message, onOpenList }} listed={newest.sessions} />
+            <SessionPage
+              key={name}
+              sessions={sessions}
+              name={name}
+              child={child}
+              message={message}
+              onOpenList={onOpenList}
+              listed={newest.sessions}
+            />
           )}
         </PartBoundary>
         <Overlays sessions={sessions} />

@@ -92,7 +92,10 @@ export async function startClients(
   }
   const working = ids.map(work)
   return {
-    ...{ sessions: ids, acknowledged, unexpected, marks },
+    sessions: ids,
+    acknowledged,
+    unexpected,
+    marks,
     async progress() {
       const since = sent
       await Promise.all(

@@ -43,7 +43,8 @@ export function startFollower(cluster: ThreeNodes, session: string, dice: Dice):
     }
   })()
   return {
-    ...{ session, seqs },
+    session,
+    seqs,
     reaches: (seq) =>
       new Promise((done) => {
         if (cursor() >= seq) done()

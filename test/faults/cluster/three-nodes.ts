@@ -37,8 +37,11 @@ export async function startThreeNodes(home: string, termMs: number): Promise<Thr
   const nodes = await Promise.all(
     ['a', 'b', 'c'].map(
       async (name): Promise<ClusterProcess> => ({
-        ...{ name, proxy: await openSocketProxy(database) },
-        ...{ server: null, starting: null, isStopped: false },
+        name,
+        proxy: await openSocketProxy(database),
+        server: null,
+        starting: null,
+        isStopped: false,
       }),
     ),
   )
@@ -59,7 +62,11 @@ export async function startThreeNodes(home: string, termMs: number): Promise<Thr
   if (first) await start(first)
   await Promise.all(others.map(start))
   return {
-    ...{ database, nodes, token, schema, start },
+    database,
+    nodes,
+    token,
+    schema,
+    start,
     async kill(node) {
       const { server } = node
       node.server = null

@@ -35,14 +35,21 @@ async function openBoth(store: string, home: string) {
   const token = createSecret()
   const server = orThrow(
     await openServer({
-      ...{ sessions: holdfast.handles, host: '127.0.0.1', port: 0, pageDir: null, version: '0', now: Date.now },
-      ...{ tokens: [{ hash: hashToken(token), role: 'admin' }], onProblem: () => undefined },
+      sessions: holdfast.handles,
+      host: '127.0.0.1',
+      port: 0,
+      pageDir: null,
+      version: '0',
+      now: Date.now,
+      tokens: [{ hash: hashToken(token), role: 'admin' }],
+      onProblem: () => undefined,
     }),
   )
   const get = (session: string, hash: BlobHash) =>
     fetch(`${server.url}/v1/sessions/${session}/blobs/${hash}`, { headers: { authorization: `Bearer ${token}` } })
   return {
-    ...{ holdfast, get },
+    holdfast,
+    get,
     async close() {
       await server.close()
       await holdfast.close()

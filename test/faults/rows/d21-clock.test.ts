@@ -35,7 +35,12 @@ it.each(['sqlite', 'jsonl'] as const)('D21 %s: keeps the order of seqs when the 
     const store = await open()
     const clock = createVirtualClock(Date.parse(moment))
     const runtime = await openTestRuntime({
-      ...{ store, blobs, clock, node: `node-${life}`, living: [`node-${life}`], takesOver: life > 0 },
+      store,
+      blobs,
+      clock,
+      node: `node-${life}`,
+      living: [`node-${life}`],
+      takesOver: life > 0,
       script: [[say(`answer ${life}`)]],
     })
     session ??= runtime.handle.id

@@ -66,7 +66,8 @@ export const largeLog: Row = {
 /** Reads the beginning, the middle and the end: the whole log would not fit into memory. */
 const partsOf = (count: number): readonly Shown[] =>
   [0, Math.floor(count / 2), count - pageRecords].map((after) => ({
-    ...{ session: sessionOf(1), after },
+    session: sessionOf(1),
+    after,
     digests: Array.from({ length: pageRecords }, (_, index) => digestOf(paddedAt(after + index + 1).record)),
   }))
 

@@ -26,10 +26,19 @@ const hostileConfig: HostileCase = {
     await writeFile(join(run.workdir, 'a.txt'), 'two\n')
     await writeFile(join(run.workdir, '.gitattributes'), '* diff=evil merge=evil\n')
     const settings = {
-      ...{ 'core.fsmonitor': program, 'core.pager': program, 'core.editor': program, 'core.sshCommand': program },
-      ...{ 'diff.evil.textconv': program, 'diff.evil.command': program, 'diff.external': program },
-      ...{ 'alias.status': `!${program}`, 'alias.diff': `!${program}`, 'alias.log': `!${program}` },
-      ...{ 'core.hooksPath': 'run-by-git', 'credential.helper': program, 'log.showSignature': 'true' },
+      'core.fsmonitor': program,
+      'core.pager': program,
+      'core.editor': program,
+      'core.sshCommand': program,
+      'diff.evil.textconv': program,
+      'diff.evil.command': program,
+      'diff.external': program,
+      'alias.status': `!${program}`,
+      'alias.diff': `!${program}`,
+      'alias.log': `!${program}`,
+      'core.hooksPath': 'run-by-git',
+      'credential.helper': program,
+      'log.showSignature': 'true',
     }
     for (const [name, value] of Object.entries(settings)) await git('config', name, value)
     for (const folder of ['run-by-git', '.git/hooks']) {

@@ -71,7 +71,9 @@ export function readOperations({ paths, components }: ApiDocument): readonly Ope
         return (error?.properties?.['code']?.enum ?? []).map(String)
       })
       return {
-        ...{ name: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path },
+        name: `${method.toUpperCase()} ${path}`,
+        method: method.toUpperCase(),
+        path,
         parameters: parameters.filter(({ $ref }) => $ref === undefined),
         body: json ?? ('application/octet-stream' in content ? 'bytes' : null),
         codes: new Set(codes),

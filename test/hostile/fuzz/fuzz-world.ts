@@ -122,7 +122,10 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
   }
 
   return {
-    ...{ port, callers, session, read },
+    port,
+    callers,
+    session,
+    read,
     textsFor: (name) => texts[name]?.() ?? ['hello', 'a', 'x1', 'some text'],
     async readAsAdmin() {
       const paths = ['/sessions?limit=200', '/trash', '/permissions', '/trust/workspaces', '/tokens']

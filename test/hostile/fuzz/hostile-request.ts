@@ -211,7 +211,10 @@ export function createRequestMaker(
     const head = `${method} ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`
     return {
       bytes: Buffer.concat([Buffer.from(head, 'utf8'), body]),
-      ...{ caller, operation, method, isFramed },
+      caller,
+      operation,
+      method,
+      isFramed,
       isWhole: isFramed || endsOf(lines) === endsOf(usual),
       isRouted: !isStrange && method === operation.method,
       told: `${caller.name}: ${tell(head)}${tell(Buffer.from(body).toString('latin1'))}`,

@@ -105,8 +105,10 @@ async function runInWorkdir({ dice, site, place, calls, tally }: Round): Promise
 }
 
 const author = {
-  ...{ GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.org' },
-  ...{ GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.org' },
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.org',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.org',
 }
 
 /** The blobs of the session, in memory, with a boundary whose content they hold. */
@@ -169,7 +171,10 @@ async function prepareAndRun(
   const prepared = await tool.prepare(args, context, signal)
   if (prepared.type === 'unusable' && !isBlind) return { isRefused: true, violations: checkUnusable(prepared) }
   const run: ToolRun = {
-    ...{ signal, begin: async () => undefined, show: () => undefined, blobs },
+    signal,
+    begin: async () => undefined,
+    show: () => undefined,
+    blobs,
     ...(prepared.type === 'ready' && prepared.contentHash && { contentHash: prepared.contentHash }),
     async storeOutput(output) {
       const kept: Uint8Array[] = []

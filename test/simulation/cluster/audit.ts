@@ -34,7 +34,9 @@ export function createAudit(): Audit {
   }
 
   return {
-    ...{ violations, commands, begun },
+    violations,
+    commands,
+    begun,
     owns(session, epoch, node) {
       current.set(session, { epoch, node })
       if (node !== null) claimEpoch(session, epoch, node)

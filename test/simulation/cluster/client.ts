@@ -78,7 +78,8 @@ export function startClient({ clock, dice, nodes, database }: World, session: Se
 
   begin()
   return {
-    ...{ session, acknowledged },
+    session,
+    acknowledged,
     stop() {
       isStopped = true
     },

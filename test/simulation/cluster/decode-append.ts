@@ -19,7 +19,13 @@ export function decodeAppend(sent: SentAppend): Append {
     return { record, body: String(body) }
   })
   return {
-    ...{ session, after, epoch, clearDraft, records, charge, commandHash },
+    session,
+    after,
+    epoch,
+    clearDraft,
+    records,
+    charge,
+    commandHash,
     entry: { meta: JSON.parse(String(meta)), activeAt, spoken, busy } as CatalogueEntry, // as it was encoded
     blobs: blobs ?? [],
     trust: trust ?? [],

@@ -34,7 +34,11 @@ export function startSimNode(world: World, blobs: Blobs, id: string): SimNode {
   const parts = { process, dice, node: id }
   let named = 0
   const registry = createSessionRegistry({
-    ...{ store, memoryStore: store, blobs, memoryBlobs: blobs, recent: createRecentRecords() },
+    store,
+    memoryStore: store,
+    blobs,
+    memoryBlobs: blobs,
+    recent: createRecentRecords(),
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: createModels(parts),
     tools: createTools(parts, {
@@ -69,7 +73,10 @@ export function startSimNode(world: World, blobs: Blobs, id: string): SimNode {
     .catch((cause) => reportUnexpected(database, id, cause))
   const endSweeps = every(process, sweepMs, () => sweep(registry, database, id))
   return {
-    ...{ id, process, connection, registry },
+    id,
+    process,
+    connection,
+    registry,
     session: (session) => createLocalSession(registry, session),
     async drain() {
       const late = new AbortController()

@@ -72,7 +72,8 @@ export function createSimulatedDatabase(clock: VirtualClock, defect: Defect | nu
 
   const transact: Transact = createSerialQueue()
   return {
-    ...{ audit, transact },
+    audit,
+    transact,
     /** The tables, read without a connection by the checks. */
     tables: inner,
     isLive,

@@ -32,7 +32,9 @@ export function createWorld(dice: Dice, defect: Defect | null): World {
   let nodes: readonly SimNode[] = []
   const start = (name: string) => startSimNode(world, blobs, `node_${name}${++started}`)
   const world: World = {
-    ...{ dice, clock, defect },
+    dice,
+    clock,
+    defect,
     database: createSimulatedDatabase(clock, defect),
     network: createNetwork(clock, dice),
     newSessionId: () => SessionId.parse(`ses_01k9xyzabcdefghjkmnpqr${String(++sessions).padStart(4, '0')}`),

@@ -51,8 +51,12 @@ export type Line = {
 }
 
 export const lineOf = ({ tip, hidden, cut, isBare, turns, last }: Line): Line => ({
-  ...{ tip, hidden, cut, isBare },
-  ...{ turns, last },
+  tip,
+  hidden,
+  cut,
+  isBare,
+  turns,
+  last,
 })
 
 type Place = Pick<Node, 'turn' | 'round'> & Partial<Pick<Node, 'begins'>>

@@ -22,7 +22,11 @@ export function beginTurn(state: State, number = state.turns): State {
     isAnswered: false,
     streamed: '',
     saved: '',
-    ...{ asked: '', tries: 0, isPaused: false, fallback: null, tried: [] },
+    asked: '',
+    tries: 0,
+    isPaused: false,
+    fallback: null,
+    tried: [],
     context: emptyContext,
     calls: [],
   }
@@ -86,8 +90,11 @@ function giveUp(state: State, turn: Turn): State {
   const text = `${turn.asked} does not answer: ${failure} ${next} answers instead for the rest of this turn.`
   const isOwn = next === state.model
   return withTurn(notice(endStep(state), 'fallback', text), {
-    ...{ phase: 'preparing', isAnswered: false, steps: turn.steps - 1 },
-    ...{ fallback: isOwn ? null : next, tried: isOwn ? [] : tried },
+    phase: 'preparing',
+    isAnswered: false,
+    steps: turn.steps - 1,
+    fallback: isOwn ? null : next,
+    tried: isOwn ? [] : tried,
   })
 }
 

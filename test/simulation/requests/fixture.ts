@@ -69,7 +69,12 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
     await store.registerNode(node)
     const own = mortal(store, life)
     const registry = createSessionRegistry({
-      ...{ store: own, memoryStore: own, blobs, memoryBlobs: blobs, clock, node },
+      store: own,
+      memoryStore: own,
+      blobs,
+      memoryBlobs: blobs,
+      clock,
+      node,
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),
@@ -96,7 +101,13 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
   let host = await beBorn()
   orThrow(await host.registry.start({ workdir: '/work', model, thinkingLevel: 'high' }))
   return {
-    ...{ apis, scriptedAgents, store, blobs, clock, problems, sessions },
+    apis,
+    scriptedAgents,
+    store,
+    blobs,
+    clock,
+    problems,
+    sessions,
     get session() {
       return session
     },

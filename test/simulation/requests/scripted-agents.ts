@@ -76,7 +76,8 @@ export function createScriptedAgents({
       const done = Promise.withResolvers<ToolResult>()
       let isBegun = !waits
       const mine: Working = {
-        ...{ life, signal },
+        life,
+        signal,
         get isBegun() {
           return isBegun
         },

@@ -14,7 +14,18 @@ import yaml from 'highlight.js/lib/languages/yaml'
 
 /** The languages that most answers use. */
 export const builtIn: Readonly<Record<string, LanguageFn>> = {
-  ...{ bash, css, diff, go, javascript, json, markdown, python, rust, typescript, xml, yaml },
+  bash,
+  css,
+  diff,
+  go,
+  javascript,
+  json,
+  markdown,
+  python,
+  rust,
+  typescript,
+  xml,
+  yaml,
 }
 
 type Load = () => Promise<{ readonly default: LanguageFn }>

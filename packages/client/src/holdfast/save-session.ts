@@ -94,7 +94,11 @@ export async function ensureMeta(sessions: Sessions, given: SessionData): Promis
 }
 
 const fieldTypes: Readonly<Record<Exclude<keyof SessionData, 'messages' | 'clientEvents'>, 'string' | 'boolean'>> = {
-  ...{ id: 'string', title: 'string', workspace: 'string', model: 'string', summary: 'string' },
+  id: 'string',
+  title: 'string',
+  workspace: 'string',
+  model: 'string',
+  summary: 'string',
   clientEventsComplete: 'boolean',
 }
 

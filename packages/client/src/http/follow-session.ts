@@ -56,7 +56,9 @@ export async function* followAlone(wire: Http, followed: Followed): AsyncGenerat
     await wire.gate.resumed(signal)
     const pause = wire.gate.begins
     const last = yield* followStream(wire, {
-      ...{ decode: decodeFrames, take: cursor.take, onConnection },
+      decode: decodeFrames,
+      take: cursor.take,
+      onConnection,
       signal: signal ? AbortSignal.any([signal, pause]) : pause,
       path: () => {
         const { client: attachment, children } = who
@@ -77,7 +79,8 @@ export async function* followShared(
 ): AsyncGenerator<Frame, Fault | null> {
   const { id, who, cursor, signal, onConnection = () => undefined } = followed
   const leave = shared.join({
-    ...{ reads: 'session', onConnection },
+    reads: 'session',
+    onConnection,
     keepSeat: () => keepSeat(wire, id, who),
     leaveSeat: () => leaveSeat(wire, id, who),
   })

@@ -44,7 +44,8 @@ describe('following a session', () => {
 
   it('comes back as a viewer if another client drove, also before that one does', async () => {
     const presence = (role: 'driver' | 'viewer'): Frame => ({
-      ...{ type: 'presence', sessionId },
+      type: 'presence',
+      sessionId,
       clients: [{ client: ClientId.parse('tab-1'), role }],
     })
     const script = (role: 'driver' | 'viewer') => [

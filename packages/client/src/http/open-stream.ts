@@ -34,7 +34,10 @@ export function createOpenStream(wire: Http, id: string): OpenStream {
     })
   }
   return {
-    ...{ id, inboxes, leaving, drop },
+    id,
+    inboxes,
+    leaving,
+    drop,
     take(frame) {
       const session = frame.sessionId
       const inbox = inboxes.get(session)

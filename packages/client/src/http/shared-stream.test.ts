@@ -51,7 +51,12 @@ function createStreamServer(refuse: (path: string) => string | null = () => null
   const shared = createSharedStream(http)
   const wire = { ...http, shared }
   return {
-    ...{ connections, posts, shared, waits, fetched, pace },
+    connections,
+    posts,
+    shared,
+    waits,
+    fetched,
+    pace,
     handle: (id: SessionId) => createRemoteSessionHandle(wire, id),
     async until(isTrue: () => boolean) {
       while (!isTrue()) await told.promise

@@ -216,5 +216,11 @@ async function importFile(
 }
 
 const failed = (file: string, why: Fault): ImportResult => ({
-  ...{ file, format: null, status: 'failed', session: null, messages: 0, remarks: [], fault: why },
+  file,
+  format: null,
+  status: 'failed',
+  session: null,
+  messages: 0,
+  remarks: [],
+  fault: why,
 })

@@ -3,18 +3,33 @@ import { describe, expect, it } from 'vitest'
 import { toSeeds } from './seed-messages.ts'
 
 const common = (id: number) => ({
-  ...{ id: MessageId.parse(id), parent: null, turn: TurnNumber.parse(0) },
-  ...{ at: '2026-01-01T00:00:00.000Z', pinned: false, collapsed: false },
+  id: MessageId.parse(id),
+  parent: null,
+  turn: TurnNumber.parse(0),
+  at: '2026-01-01T00:00:00.000Z',
+  pinned: false,
+  collapsed: false,
 })
 const step = (at: number) => ({ step: StepId.parse(at) })
 const said = (id: number, kind: 'assistant' | 'thinking', text: string, at = 2): Message => ({
-  ...{ kind, ...common(id), ...step(at), text },
+  kind,
+  ...common(id),
+  ...step(at),
+  text,
 })
 const called = (id: number, status: 'complete' | 'denied' | 'waiting', at = 2): Message => ({
-  ...{ kind: 'tool_call', ...common(id), ...step(at) },
+  kind: 'tool_call',
+  ...common(id),
+  ...step(at),
   call: {
-    ...{ id: CallId.parse(id), tool: 'look', args: { at: 'sky' }, status, durationMs: null, approvedBy: null },
-    ...{ approval: null, result: status === 'waiting' ? null : { text: `result ${id}` } },
+    id: CallId.parse(id),
+    tool: 'look',
+    args: { at: 'sky' },
+    status,
+    durationMs: null,
+    approvedBy: null,
+    approval: null,
+    result: status === 'waiting' ? null : { text: `result ${id}` },
   },
 })
 

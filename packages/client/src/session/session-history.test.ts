@@ -44,7 +44,10 @@ describe('the history methods of a session', () => {
   it('list the branches', async () => {
     const at = meta.createdAt
     const branch: ListedBranch = {
-      ...{ name: BranchName.parse('branch-1'), turns: TurnNumber.parse(2), messages: 5, at },
+      name: BranchName.parse('branch-1'),
+      turns: TurnNumber.parse(2),
+      messages: 5,
+      at,
       differsAt: MessageId.parse(4),
     }
     const { handle } = createFakeHandle()

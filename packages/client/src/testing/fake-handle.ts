@@ -26,7 +26,8 @@ export function createFakeHandle() {
     async attach({ client = 'someone', role = 'driver' } = {}) {
       let isDetached = false
       return ok({
-        ...{ client: ClientId.parse(client), role },
+        client: ClientId.parse(client),
+        role,
         submit: async (command, options) =>
           isDetached
             ? refuse(fault('not_subscribed', 'It is detached.'))

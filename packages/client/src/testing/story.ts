@@ -61,6 +61,8 @@ export const word = (frame: Frame): string =>
   frame.type === 'record' ? String(frame.record.seq) : frame.type === 'snapshot' ? `snapshot ${frame.seq}` : frame.type
 
 export const clientEvent = (seq: number): StoredClientEvent => ({
-  ...{ seq, at: userRecord(seq).at, by: null },
+  seq,
+  at: userRecord(seq).at,
+  by: null,
   event: { eventId: `event-${seq}`, type: 'shown' },
 })

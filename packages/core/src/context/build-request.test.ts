@@ -208,7 +208,9 @@ describe('a request', () => {
     const bytes = aPng()
     const content = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', bytes: bytes.length }]
     const window = toWindow({
-      ...{ summary: null, from: 0, settled: [] },
+      summary: null,
+      from: 0,
+      settled: [],
       records: recordsOf([{ type: 'user.said', turn: 0, content }]),
     })
     const files = new Map([[BlobHash.parse(aHash), bytes]])

@@ -19,7 +19,13 @@ function sentParts(sent: readonly Sent[], takes?: readonly string[]) {
   )
   const window = toWindow({ summary: null, from: 0, records, settled: [] })
   const request = buildRequest({
-    ...{ model: 'sim/model', thinkingLevel: 'off', system: '', tools: [], window, files, takes },
+    model: 'sim/model',
+    thinkingLevel: 'off',
+    system: '',
+    tools: [],
+    window,
+    files,
+    takes,
   })
   expect(historyProviders.flatMap((provider) => validateHistory(provider, request))).toEqual([])
   return request.messages.flatMap(({ content }) =>

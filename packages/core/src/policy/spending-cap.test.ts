@@ -13,14 +13,12 @@ const spent = (cost: number | null, tokens = 100): Spent => ({
 
 function faultOf(caps: readonly Cap[], sums: { readonly [name: string]: Spent } = {}, isPriced = true) {
   return findCapFault({
-    ...{
-      caps,
-      isPriced,
-      payerName: 'anna',
-      day: '2026-01-31',
-      nowMs: Date.parse('2026-01-31T18:00:00Z'),
-      model: 'sim/model',
-    },
+    caps,
+    isPriced,
+    payerName: 'anna',
+    day: '2026-01-31',
+    nowMs: Date.parse('2026-01-31T18:00:00Z'),
+    model: 'sim/model',
     spent: { all: noneSpent, payer: noneSpent, workspace: noneSpent, ...sums },
   })
 }
@@ -48,7 +46,8 @@ describe('a cap', () => {
       details: { token: anna },
     })
     expect(faultOf([{ workspace: '/work', maxTokens: 100 }], { workspace: spent(null) })).toMatchObject({
-      ...{ code: 'spending_cap', details: { limit: 'tokens' } },
+      code: 'spending_cap',
+      details: { limit: 'tokens' },
     })
   })
 
@@ -64,8 +63,12 @@ describe('a cap', () => {
       `The cap of $5.00 a day for the token anna (${anna}) is reached: $5.02 was spent today. It opens again at 2026-02-01 00:00 UTC; or raise it (holdfast caps), then continue.`,
     )
     expect(fault?.details).toEqual({
-      ...{ limit: 'cost', token: anna, maxCost: 5, spent: spent(5.02) },
-      ...{ opensAt: '2026-02-01T00:00:00.000Z', retryAfterSeconds: 6 * 3600 },
+      limit: 'cost',
+      token: anna,
+      maxCost: 5,
+      spent: spent(5.02),
+      opensAt: '2026-02-01T00:00:00.000Z',
+      retryAfterSeconds: 6 * 3600,
     })
     expect(faultOf([{ token: 'local', maxCost: 0.5 }], { payer: spent(0.5025) })?.message).toContain(
       '$0.50 a day for the person at this machine is reached: $0.5025 was spent',
@@ -82,12 +85,14 @@ describe('a cap', () => {
 
   it('in dollars refuses a model without a price, unless it counts tokens too', () => {
     expect(faultOf([{ maxCost: 5 }], {}, false)).toMatchObject({
-      ...{ code: 'price_unknown', message: expect.stringContaining('The price of sim/model is unknown') },
+      code: 'price_unknown',
+      message: expect.stringContaining('The price of sim/model is unknown'),
     })
     expect(faultOf([{ maxCost: 5, maxTokens: 1000 }], {}, false)).toBeNull()
     expect(faultOf([{ maxTokens: 1000 }], {}, false)).toBeNull()
     expect(faultOf([{ maxCost: 5, maxTokens: 100 }], { all: spent(null) }, false)).toMatchObject({
-      ...{ code: 'spending_cap', details: { limit: 'tokens' } },
+      code: 'spending_cap',
+      details: { limit: 'tokens' },
     })
     // Calls of unknown price that were made before the cap was set do not reach it.
     expect(faultOf([{ maxCost: 5 }], { all: spent(null) })).toBeNull()

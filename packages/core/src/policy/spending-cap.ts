@@ -60,7 +60,10 @@ function capReached(
   const used = amount === 'cost' ? `${dollars(spent.cost ?? 0)} was` : `${spent.tokens} tokens were`
   const message = `The cap of ${amountText(cap, amount)} a day for ${scopeText(cap, payerName)} is reached: ${used} spent today. It opens again at ${opensAt.slice(0, 16).replace('T', ' ')} UTC; or raise it (holdfast caps), then continue.`
   return fault('spending_cap', message, {
-    ...{ limit: amount, ...cap, spent, opensAt },
+    limit: amount,
+    ...cap,
+    spent,
+    opensAt,
     retryAfterSeconds: Math.max(1, Math.ceil((Date.parse(opensAt) - nowMs) / 1000)),
   })
 }

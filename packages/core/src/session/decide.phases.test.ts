@@ -8,7 +8,11 @@ import type { SessionState } from './state.ts'
 import { answerOf } from './view.ts'
 
 const fallenBack: EventInput = {
-  ...{ type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null },
+  type: 'step.ended',
+  turn: 0,
+  step: 4,
+  finish: 'failed',
+  usage: null,
   fallback: 'other/model',
 }
 
@@ -77,7 +81,9 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   cycleModel: always('no_rotation'),
   setThinkingLevel: always('settings.changed'),
   cycleThinkingLevel: always('settings.changed'),
-  ...{ branchAt: atRest('turn_not_found'), rewind: atRest('turn_not_found'), switchBranch: atRest('branch_not_found') },
+  branchAt: atRest('turn_not_found'),
+  rewind: atRest('turn_not_found'),
+  switchBranch: atRest('branch_not_found'),
   // Nothing was restored here; the tests of runtime/files have files.
   restoreFiles: atRest('-'),
   // A fork shares only ended turns, so it is possible during a turn.

@@ -30,7 +30,11 @@ const approve: SessionCommandInput = { type: 'respondToApproval', decision: 'app
 const aChild = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvy')
 const answered = stateAfter(...thinking, { type: 'step.ended', turn: 0, step: 4, finish: 'stop', usage: null })
 const aHookRun = (changes: Partial<HookRun> = {}): HookRun => ({
-  ...{ event: 'Stop', hook: 'sh check.sh', source: 'user', outcome: 'ok', durationMs: 1 },
+  event: 'Stop',
+  hook: 'sh check.sh',
+  source: 'user',
+  outcome: 'ok',
+  durationMs: 1,
   ...changes,
 })
 
@@ -69,11 +73,19 @@ describe('a report', () => {
     'turn.finishing': { type: 'turn.finishing', turn, hooks: null },
     'hooks.ran': { type: 'hooks.ran', runs: [aHookRun()] },
     'child.starting': {
-      ...{ type: 'child.starting', call: CallId.parse(5), child: aChild, agent: 'general' },
-      ...{ task: 'look', background: false },
+      type: 'child.starting',
+      call: CallId.parse(5),
+      child: aChild,
+      agent: 'general',
+      task: 'look',
+      background: false,
     },
     'child.finished': {
-      ...{ type: 'child.finished', child: aChild, status: 'completed', output: { text: 'found' }, handle: null },
+      type: 'child.finished',
+      child: aChild,
+      status: 'completed',
+      output: { text: 'found' },
+      handle: null,
     },
     'task.given': { type: 'task.given', task: 'look', payer: 'local' },
     'trust.spread': { type: 'trust.spread', trust: { tool: 'look' }, isGranted: true, rule: 'trust: session' },

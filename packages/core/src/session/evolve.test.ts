@@ -27,7 +27,11 @@ import { emptySession } from './state.ts'
 const text = [{ type: 'text' as const, text: 'hi' }]
 const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost: 0.5 }
 const boundary = (path: string, start: number): EventInput => ({
-  ...{ type: 'boundary.set', path, start, end: 9, content: aHash },
+  type: 'boundary.set',
+  path,
+  start,
+  end: 9,
+  content: aHash,
 })
 const granted = (tool: string, scope: 'turn' | 'session' | 'workspace'): EventInput => ({
   type: 'trust.granted',
@@ -36,7 +40,13 @@ const granted = (tool: string, scope: 'turn' | 'session' | 'workspace'): EventIn
 })
 
 const hookRan = (changes: Partial<EventInput & { type: 'hook.ran' }>): EventInput => ({
-  ...{ type: 'hook.ran', turn: 0, event: 'PreToolUse', hook: 'guard', source: 'user', outcome: 'ok', durationMs: 1 },
+  type: 'hook.ran',
+  turn: 0,
+  event: 'PreToolUse',
+  hook: 'guard',
+  source: 'user',
+  outcome: 'ok',
+  durationMs: 1,
   ...((changes.event ?? 'PreToolUse') === 'PreToolUse' && { about: 5 }),
   ...changes,
 })
@@ -340,13 +350,23 @@ describe('the fold', () => {
         { from: 1, to: 40 },
         { from: 41, to: null },
       ],
-      ...{ turns: 4, messages: 9, tokens: 80, last: { turn: 3, reason: 'aborted' }, preview: 'hello' },
+      turns: 4,
+      messages: 9,
+      tokens: 80,
+      last: { turn: 3, reason: 'aborted' },
+      preview: 'hello',
       checkpoints: [{ seq: 20, keepFrom: 12, tokensBefore: 90, tokensAfter: 40, summaryTokens: 5 }],
       pins: [{ message: 5, tokens: 3 }],
     }
     const [first] = recordsOf([{ ...started, fork } as EventInput], 41)
     expect(first && evolve(emptySession(40), first)).toMatchObject({
-      ...{ seq: 41, turns: 4, messages: 9, tokens: 80, line: fork.line, checkpoint: 20, pins: fork.pins },
+      seq: 41,
+      turns: 4,
+      messages: 9,
+      tokens: 80,
+      line: fork.line,
+      checkpoint: 20,
+      pins: fork.pins,
       turn: { phase: 'idle', last: { number: 3, reason: 'aborted' } },
     })
   })

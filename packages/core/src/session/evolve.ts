@@ -119,11 +119,8 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       return { ...state, turn: { ...preparing(counted(state.turn)), isAnswered: true } }
     case 'approval.asked': {
       const { argsHash, contentHash = null, preview, expiresAt = null, changed = false, reason, rule } = event
-      const asked = {
-        ...({ status: 'asked', approval: ApprovalId.parse(seq), argsHash, contentHash } as const),
-        ...{ preview, expiresAt, changed },
-        ...withoutUndefined({ reason, rule }),
-      }
+      const question = { approval: ApprovalId.parse(seq), argsHash, contentHash, preview, expiresAt, changed }
+      const asked = { status: 'asked', ...question, ...withoutUndefined({ reason, rule }) } as const
       return { ...state, turn: progressed(state.turn, event.call, asked) }
     }
     case 'call.rewritten':
@@ -267,7 +264,8 @@ function progressed(turn: Turn, id: CallId, progress: CallProgress): Turn {
 
 /** Returns what stays of a call when it progresses. */
 const lasting = ({ id, tool, rewritten, permission, told }: Call) => ({
-  ...{ id, tool },
+  id,
+  tool,
   ...(rewritten && { rewritten }),
   ...(permission && { permission }),
   ...(told && { told }),

@@ -57,7 +57,12 @@ export function moveLine(state: SessionState, seq: Seq, at: string, event: Moved
   const branches = moveBranches(state.branches, kept, name)
   return {
     ...state,
-    ...{ line: to, branch: name, turns, messages, tokens, checkpoint },
+    line: to,
+    branch: name,
+    turns,
+    messages,
+    tokens,
+    checkpoint,
     branches,
     branchesNamed: Math.max(state.branchesNamed, named),
     lastAnswer: null,
@@ -74,15 +79,40 @@ export function inherit(started: SessionState, fork: Fork): SessionState {
   const { boundaries, seen, todos, children, collapse, lastAnswer, awaited, clientEventsComplete } = started
   const { used, payer, turnUsage } = started
   return {
-    ...{ seq, origin, settings },
+    seq,
+    origin,
+    settings,
     // Shared with the parent.
-    ...{ line, turns, messages, tokens, checkpoints, pins, skills },
+    line,
+    turns,
+    messages,
+    tokens,
+    checkpoints,
+    pins,
+    skills,
     checkpoint: (checkpointOn(checkpoints, line) ?? checkpoints.at(-1))?.seq ?? null,
     turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
     // Begins anew.
-    ...{ isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust },
-    ...{ boundaries, seen, todos, children, collapse, lastAnswer, awaited, clientEventsComplete },
-    ...{ used, payer, turnUsage },
+    isPinned,
+    context,
+    branch,
+    isEstimate,
+    branches,
+    branchesNamed,
+    compaction,
+    queue,
+    trust,
+    boundaries,
+    seen,
+    todos,
+    children,
+    collapse,
+    lastAnswer,
+    awaited,
+    clientEventsComplete,
+    used,
+    payer,
+    turnUsage,
   }
 }
 

@@ -32,14 +32,27 @@ export function viewOf(state: SessionState): SessionView {
   const activity = activityOf(turn)
   const last = turn.phase === 'idle' ? turn.last : null
   return {
-    ...{ mode, model, thinkingLevel, approvals, activity, status: statusOf(mode, activity) },
+    mode,
+    model,
+    thinkingLevel,
+    approvals,
+    activity,
+    status: statusOf(mode, activity),
     readOnly: state.origin?.readOnly ?? false,
-    ...{ branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete },
+    branch,
+    tokens,
+    isEstimate,
+    turnUsage,
+    checkpoint,
+    clientEventsComplete,
     fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,
     pendingApprovals: waitingCalls(state).map(
       ({ id: call, tool, approval: id, preview, changed, reason, rule, rewritten }) => ({
-        ...{ id, call, tool, preview },
+        id,
+        call,
+        tool,
+        preview,
         ...(changed && { changed }),
         ...(reason !== undefined && { reason }),
         ...(rule !== undefined && { rule }),
@@ -54,7 +67,10 @@ export function viewOf(state: SessionState): SessionView {
     serversOff: [...(settings.serversOff ?? [])],
     todos: [...state.todos],
     branches: state.branches.map(({ name, turns, messages, at, hidden }) => ({
-      ...{ name, turns, messages, at },
+      name,
+      turns,
+      messages,
+      at,
       ...(hidden && { hidden }),
     })),
     pins: state.pins.map(({ message }) => message),
@@ -76,8 +92,13 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
   const { model, mode, title = '' } = settings
   const parent = started.parent ?? fork?.lineage.at(-1)?.session
   const meta: Meta = {
-    ...{ id, handle, ...(key !== undefined && { key }) },
-    ...{ title, workspace: workdir, model, provider: providerOf(model) },
+    id,
+    handle,
+    ...(key !== undefined && { key }),
+    title,
+    workspace: workdir,
+    model,
+    provider: providerOf(model),
     status: mode === 'plan' ? 'plan' : 'idle',
     mode,
     createdAt: at,

@@ -13,8 +13,16 @@ function createContext() {
   const { output, text } = createTextOutput()
   const environment = { HOLDFAST_HOME: '/nonexistent' }
   const context: CliContext = {
-    ...{ environment, home: findHome(environment), store: undefined, version: '0', pageDir: '', pid: 1 },
-    ...{ out: output, err: output, now: () => 0, cwd: () => '/' },
+    environment,
+    home: findHome(environment),
+    store: undefined,
+    version: '0',
+    pageDir: '',
+    pid: 1,
+    out: output,
+    err: output,
+    now: () => 0,
+    cwd: () => '/',
     input: () => {
       throw new Error(`broke on ${key}`)
     },

@@ -61,8 +61,10 @@ async function printNextWords(typed: readonly string[], context: CliContext): Pr
   const { printCompletion } = await import('./completion/print-completion.ts')
   const tellNames = Object.entries(tellCommands).map(([word, [, about]]) => ({ word, about }))
   const vocabulary = {
-    ...{ specs: commandSpecs, tellCommands: tellNames },
-    ...{ terminal: tuiSpec, isTerminalArgument: isTuiArgument },
+    specs: commandSpecs,
+    tellCommands: tellNames,
+    terminal: tuiSpec,
+    isTerminalArgument: isTuiArgument,
   }
   return printCompletion(typed, vocabulary, context)
 }
@@ -150,9 +152,21 @@ const orUsage = <Value>(result: Result<Value>): Value =>
 
 /** Words of other programs, and what does the same here. */
 const otherWords: Readonly<Record<string, string>> = {
-  ...{ ask: 'run', chat: 'run', prompt: 'run' },
-  ...{ continue: '-c', resume: '-r', sessions: 'ls', list: 'ls', history: 'ls' },
-  ...{ delete: 'rm', remove: 'rm', cat: 'show', find: 'search', server: 'serve', start: 'serve', web: 'open' },
+  ask: 'run',
+  chat: 'run',
+  prompt: 'run',
+  continue: '-c',
+  resume: '-r',
+  sessions: 'ls',
+  list: 'ls',
+  history: 'ls',
+  delete: 'rm',
+  remove: 'rm',
+  cat: 'show',
+  find: 'search',
+  server: 'serve',
+  start: 'serve',
+  web: 'open',
 }
 
 function unknownCommand(name: string): string {

@@ -35,7 +35,9 @@ export function fromRecords(records: Iterable<Recorded>): readonly StoredMessage
     switch (event.type) {
       case 'message.given':
         messages.begin({
-          ...{ seq, upTo: seq + event.records, message: toGivenMessage(event.message) },
+          seq,
+          upTo: seq + event.records,
+          message: toGivenMessage(event.message),
           hasText: event.message['content'] !== null,
         })
         break
@@ -121,6 +123,7 @@ function getText(event: Event): string | null {
 }
 
 const toAnswerMessage = ({ texts, calls }: Answer): ConversationMessage => ({
-  ...{ role: 'assistant', content: texts.join('') },
+  role: 'assistant',
+  content: texts.join(''),
   ...(calls.length > 0 && { toolCalls: calls }),
 })

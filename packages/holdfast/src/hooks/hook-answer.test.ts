@@ -37,7 +37,8 @@ describe('the answer of a hook', () => {
     const json = (specific: object) =>
       exited(0, JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...specific } }))
     expect(read('PreToolUse', json({ updatedInput: { command: 'ls' }, permissionDecision: 'allow' }))).toEqual({
-      ...{ args: { command: 'ls' }, permission: 'allow' },
+      args: { command: 'ls' },
+      permission: 'allow',
     })
     expect(read('PreToolUse', json({ permissionDecision: 'deny', permissionDecisionReason: 'No.' }))).toEqual({
       block: 'No.',

@@ -17,7 +17,13 @@ export type HookReply = Omit<HookAnswer, 'args'> & {
 }
 
 export const noReply: HookReply = {
-  ...{ block: null, permission: null, args: null, result: null, context: null, message: null, stop: null },
+  block: null,
+  permission: null,
+  args: null,
+  result: null,
+  context: null,
+  message: null,
+  stop: null,
   failure: null,
 }
 
@@ -83,7 +89,8 @@ export function joinReplies(replies: readonly HookReply[]): Omit<HookAnswer, 'ar
   const first = (field: 'block' | 'stop') => replies.find((reply) => reply[field] !== null)?.[field] ?? null
   const permissions = replies.map(({ permission }) => permission)
   return {
-    ...{ block: first('block'), stop: first('stop') },
+    block: first('block'),
+    stop: first('stop'),
     context: replies.flatMap(({ context }) => context ?? []).join('\n\n') || null,
     permission: permissions.includes('ask') ? 'ask' : permissions.includes('allow') ? 'allow' : null,
     result: replies.findLast(({ result }) => result !== null)?.result ?? null,

@@ -29,7 +29,10 @@ const declare = (
   matcher: string,
   { command, args, timeout, onFailure }: z.infer<typeof CommandHandler>,
 ): DeclaredHook => ({
-  ...{ event, matcher, command, args },
+  event,
+  matcher,
+  command,
+  args,
   timeoutMs: timeout === undefined ? undefined : Math.round(timeout * 1000),
   continuesOnFailure: onFailure === 'continue',
 })

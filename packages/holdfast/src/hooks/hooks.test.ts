@@ -17,7 +17,10 @@ let root: string
 let workdir: string
 const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
 const call = (tool: string, args: Record<string, unknown>): HookMoment => ({
-  ...{ event: 'PreToolUse', call: CallId.parse(7), tool, args },
+  event: 'PreToolUse',
+  call: CallId.parse(7),
+  tool,
+  args,
 })
 
 beforeEach(async () => {
@@ -63,8 +66,14 @@ describe('the hooks of the configuration', () => {
       runs: [{ event: 'PreToolUse', source: 'user', outcome: 'blocked', reason: 'no', printed: 'no' }],
     })
     expect(JSON.parse(await readFile(join(workdir, 'got.json'), 'utf8'))).toEqual({
-      ...{ hook_event_name: 'PreToolUse', session_id: session, transcript_path: null, cwd: workdir },
-      ...{ permission_mode: 'default', tool_name: 'shell', tool_input: { command: 'ls' }, tool_use_id: 'c7' },
+      hook_event_name: 'PreToolUse',
+      session_id: session,
+      transcript_path: null,
+      cwd: workdir,
+      permission_mode: 'default',
+      tool_name: 'shell',
+      tool_input: { command: 'ls' },
+      tool_use_id: 'c7',
     })
   })
 

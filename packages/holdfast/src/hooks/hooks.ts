@@ -110,14 +110,21 @@ const nameOf = ({ command, args = [] }: DeclaredHook): string => clip([command, 
 const matcherOf = (text: string): Matcher => createMatcher(text) ?? (() => true)
 
 const ownHook = (own: OwnHook): ActiveHook => ({
-  ...{ event: own.event, matches: matcherOf(own.matcher), name: own.name, source: 'program', own },
+  event: own.event,
+  matches: matcherOf(own.matcher),
+  name: own.name,
+  source: 'program',
+  own,
   timeoutMs: limited(own.event, own.timeoutMs),
 })
 
 const userHook = (declared: DeclaredHook): ActiveHook => ({ ...programHook(declared), source: 'user' })
 
 const programHook = (declared: DeclaredHook) => ({
-  ...{ event: declared.event, matches: matcherOf(declared.matcher), name: nameOf(declared), declared },
+  event: declared.event,
+  matches: matcherOf(declared.matcher),
+  name: nameOf(declared),
+  declared,
   timeoutMs: limited(declared.event, declared.timeoutMs),
 })
 
@@ -230,8 +237,12 @@ function masked(reply: HookReply): HookReply {
   const mask = (text: string | null) => (text === null ? null : maskKeys(text))
   return {
     ...reply,
-    ...{ block: mask(reply.block), context: mask(reply.context), message: mask(reply.message) },
-    ...{ stop: mask(reply.stop), failure: mask(reply.failure), result: mask(reply.result) },
+    block: mask(reply.block),
+    context: mask(reply.context),
+    message: mask(reply.message),
+    stop: mask(reply.stop),
+    failure: mask(reply.failure),
+    result: mask(reply.result),
   }
 }
 
@@ -244,7 +255,12 @@ function toRun(
   const outcome = failure !== null ? 'failed' : block === null ? 'ok' : 'blocked'
   const reason = failure ?? block
   return {
-    ...{ event: hook.event, hook: maskKeys(hook.name), source: hook.source, outcome, durationMs, printed },
+    event: hook.event,
+    hook: maskKeys(hook.name),
+    source: hook.source,
+    outcome,
+    durationMs,
+    printed,
     ...(reason !== null && { reason }),
     ...(permission !== null && { permission }),
     ...((args !== null || result !== null) && { changed: true as const }),

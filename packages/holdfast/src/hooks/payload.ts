@@ -99,7 +99,10 @@ export function payloadOf(
   const permission: HookPayload['permission_mode'] =
     mode === 'plan' ? 'plan' : approvals === 'none' ? 'bypassPermissions' : 'default'
   const common = {
-    ...{ session_id: session, transcript_path: null, cwd: workdir, permission_mode: permission },
+    session_id: session,
+    transcript_path: null,
+    cwd: workdir,
+    permission_mode: permission,
     ...(agent && { agent_id: agent.session, agent_type: agent.kind }),
   } as const
   switch (moment.event) {
@@ -123,7 +126,10 @@ export function payloadOf(
     case 'SubagentStop':
       return {
         hook_event_name: moment.event,
-        ...{ ...common, ...stopOf(moment), agent_id: moment.child, agent_type: moment.agent },
+        ...common,
+        ...stopOf(moment),
+        agent_id: moment.child,
+        agent_type: moment.agent,
       }
     case 'Notification': {
       const { kind: notification_type, title, message } = moment
@@ -135,7 +141,9 @@ export function payloadOf(
 }
 
 const callOf = ({ tool, args, call: id }: Extract<HookMoment, { event: 'PreToolUse' | 'PostToolUse' }>) => ({
-  ...{ tool_name: tool, tool_input: { ...args }, tool_use_id: id === null ? 'command' : `c${id}` },
+  tool_name: tool,
+  tool_input: { ...args },
+  tool_use_id: id === null ? 'command' : `c${id}`,
 })
 
 const stopOf = ({ isGoingOn, lastMessage }: Extract<HookMoment, { event: 'Stop' | 'SubagentStop' }>) => ({

@@ -44,7 +44,10 @@ export async function runHook(
   let running: Program
   try {
     running = await startProgram(program, given, {
-      ...{ cwd, signal, timeoutMs, records },
+      cwd,
+      signal,
+      timeoutMs,
+      records,
       environment: { ...environment, CLAUDE_PROJECT_DIR: projectDir },
       input: JSON.stringify(input),
       onErrors: (chunk) => {

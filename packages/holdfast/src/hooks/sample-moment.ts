@@ -16,11 +16,16 @@ export function sampleMoment(event: HookEvent, tool: string): HookMoment {
     SessionEnd: { event: 'SessionEnd', reason: 'stopped' },
     Stop: { event: 'Stop', isGoingOn: false, lastMessage: 'An example of an answer.' },
     SubagentStop: {
-      ...{ event: 'SubagentStop', isGoingOn: false, lastMessage: 'An example of an answer.' },
-      ...{ child: sampleSession, agent: 'general' },
+      event: 'SubagentStop',
+      isGoingOn: false,
+      lastMessage: 'An example of an answer.',
+      child: sampleSession,
+      agent: 'general',
     },
     Notification: {
-      ...{ event: 'Notification', kind: 'permission_prompt', title: 'Approval needed' },
+      event: 'Notification',
+      kind: 'permission_prompt',
+      title: 'Approval needed',
       message: 'Holdfast needs your approval to use shell.',
     },
   }

@@ -33,10 +33,19 @@ async function openNode(store: string) {
   const holdfast = orThrow(await open({ environment, store, model: 'demo/agent' }))
   const server = orThrow(
     await openServer({
-      ...{ host: '127.0.0.1', port: 0, version: '1', now: Date.now, pageDir: null, onProblem: () => undefined },
-      ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast), tokens: [] },
-      ...{ storedTokens: holdfast.liveTokens, tenants: holdfast.tenants },
-      ...{ ...holdfast.serverParts, rateLimit: null },
+      host: '127.0.0.1',
+      port: 0,
+      version: '1',
+      now: Date.now,
+      pageDir: null,
+      onProblem: () => undefined,
+      sessions: holdfast.handles,
+      transfer: createTransfer(holdfast),
+      tokens: [],
+      storedTokens: holdfast.liveTokens,
+      tenants: holdfast.tenants,
+      ...holdfast.serverParts,
+      rateLimit: null,
     }),
   )
   return { holdfast, server }
@@ -68,7 +77,9 @@ async function openShared(store: string) {
   }
   const [acme, other] = [await createTokens('acme', first.server), await createTokens('other', second.server)]
   return {
-    ...{ holdfast, acme, other },
+    holdfast,
+    acme,
+    other,
     async [Symbol.asyncDispose]() {
       for (const one of new Set([second, first])) {
         await one.server.close()
@@ -330,7 +341,8 @@ it('are refused by a store that keeps none apart, and by a server without them',
   const sqlite = orThrow(await open({ environment, model: 'demo/agent' }))
   expect(sqlite.tenants).toBeNull()
   expect(await sqlite.liveTokens.create({ name: 'a', role: 'viewer', tenant: 'acme' })).toMatchObject({
-    ...{ ok: false, fault: { code: 'bad_request' } },
+    ok: false,
+    fault: { code: 'bad_request' },
   })
   await sqlite.close()
 
@@ -338,8 +350,15 @@ it('are refused by a store that keeps none apart, and by a server without them',
   const { secret } = orThrow(await memory.liveTokens.create({ name: 'a', role: 'admin', tenant: 'acme' }))
   const server = orThrow(
     await openServer({
-      ...{ host: '127.0.0.1', port: 0, version: '1', now: Date.now, pageDir: null, onProblem: () => undefined },
-      ...{ sessions: memory.handles, tokens: [], storedTokens: memory.liveTokens },
+      host: '127.0.0.1',
+      port: 0,
+      version: '1',
+      now: Date.now,
+      pageDir: null,
+      onProblem: () => undefined,
+      sessions: memory.handles,
+      tokens: [],
+      storedTokens: memory.liveTokens,
     }),
   )
   const answer = await fetch(`${server.url}/v1/sessions`, { headers: { authorization: `Bearer ${secret}` } })

@@ -47,7 +47,9 @@ describe('a file that move_file moved', () => {
     expect(await touched()).toEqual(['renamed a.txt b.txt'])
     expect(await session.diffChanges({ path })).toEqual([
       {
-        ...{ path: 'b.txt', from: 'a.txt', change: 'renamed' },
+        path: 'b.txt',
+        from: 'a.txt',
+        change: 'renamed',
         diff: 'rename from a.txt\nrename to b.txt\n--- a/a.txt\n+++ b/b.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n',
       },
     ])
@@ -199,7 +201,10 @@ describe('a folder and a file that a command moved', () => {
     const { holdfast, session, touched } = await openSession('run mv old new; mv a.txt b.txt')
     expect(await touched()).toEqual(['renamed a.txt b.txt', 'renamed old/deep/y new/deep/y', 'renamed old/x new/x'])
     expect((await session.diffChanges({ path: 'a.txt' }))[0]).toEqual({
-      ...{ path: 'b.txt', from: 'a.txt', change: 'renamed', note: 'replaced the file that was there' },
+      path: 'b.txt',
+      from: 'a.txt',
+      change: 'renamed',
+      note: 'replaced the file that was there',
       diff: 'rename from a.txt\nrename to b.txt\n',
     })
     await session.restoreFiles({ ...whole, paths: ['a.txt', 'new/x'] })

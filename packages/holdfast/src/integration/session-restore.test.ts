@@ -233,7 +233,9 @@ describe('diffChanges', () => {
     await session.restoreFiles({ turn: 0, paths: ['old.sh'] })
     expect(await session.diffChanges()).toEqual([
       {
-        ...{ path: 'a.txt', change: 'created', note: 'others changed it too' },
+        path: 'a.txt',
+        change: 'created',
+        note: 'others changed it too',
         diff: 'a.txt: not shown, it is binary (no file -> 3 bytes)\n',
       },
       { path: 'b.txt', change: 'created', note: 'others changed it too', diff: expect.stringContaining('+theirs') },

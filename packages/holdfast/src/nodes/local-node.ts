@@ -22,7 +22,9 @@ export function createLocalNode(socket: NodeSocket, store: Store): OwnNode {
   const { row } = socket
   return {
     deps: {
-      ...{ node: row, isAlive: isNodeAlive, reach: reachNode },
+      node: row,
+      isAlive: isNodeAlive,
+      reach: reachNode,
       forgetNode: ({ address }) => removeNodeSocket(address),
     },
     join: () => store.registerNode(row),

@@ -132,8 +132,13 @@ const endOf = (key: string | null): string | null => (key && key.length >= keyCh
 const removedProvider = (name: string): KeyedProvider => ({ name, title: name, needsKey: true })
 
 const removedStatus = (name: string, credentials: Credentials): KeyStatus => ({
-  ...{ provider: name, title: name, needsKey: true, endpoint: null, isShadowed: false },
-  ...{ from: { type: 'file' } as const, ends: endOf(credentials.find(name, [])?.key ?? null) },
+  provider: name,
+  title: name,
+  needsKey: true,
+  endpoint: null,
+  isShadowed: false,
+  from: { type: 'file' } as const,
+  ends: endOf(credentials.find(name, [])?.key ?? null),
   lacks: `The provider ${name} is no longer configured. Remove its key with holdfast auth logout ${name}.`,
 })
 

@@ -106,7 +106,10 @@ async function listToolsIn(
         !(rule.tool === '*' && isForOthers(name, rule.pattern)) &&
         (rule.pattern === undefined || canHaveTargets(input) || (rule.exact === true && rule.tool === name))
       return {
-        ...{ name, about: description.split('. ', 1)[0] ?? '', isReadOnly, isDestructive },
+        name,
+        about: description.split('. ', 1)[0] ?? '',
+        isReadOnly,
+        isDestructive,
         verdict: judge(facts, policy).type,
         rules: [...own, ...rules.value].filter(isOf).map(wordsOf),
       }
@@ -114,7 +117,9 @@ async function listToolsIn(
   const instructed = { workdir, ...(session ? instructedBy(session) : { folders: [], permissions: own }) }
   const told = workdir === noWorkdir ? [] : await findInstructions({ permissions, configDir, userDir }, instructed)
   return ok({
-    ...{ workdir, tools: await Promise.all(listed), instructions: told.map(({ text: _, ...one }) => one) },
+    workdir,
+    tools: await Promise.all(listed),
+    instructions: told.map(({ text: _, ...one }) => one),
     sandbox: { ...state, network: !state.isInForce || network, about: describeForPeople(state) },
     ...(session && { boundaries: session.boundaries.map(({ path, start, end }) => ({ path, start, end })) }),
   })

@@ -59,7 +59,13 @@ export async function openModels(deps: HomeModelsDeps): Promise<Result<HomeModel
   if (!services.ok) return refuse(inFile(path, services.fault))
   registerServiceKeys(environment, services.value)
   const models = createModels({
-    ...{ environment, extra, credentials, refreshed, onNotice, choice: configured, facts: configured.models },
+    environment,
+    extra,
+    credentials,
+    refreshed,
+    onNotice,
+    choice: configured,
+    facts: configured.models,
     services: services.value,
     discoveryMs: configured.localModels ? discoveryMsMax : 0,
   })
@@ -79,9 +85,14 @@ export async function findModelFault(config: Config, home: Home): Promise<Fault 
   const refreshed = createRefreshedFacts(refreshedPath(home.dataDir))
   await refreshed.read() // without its facts the models of the program itself are known
   const models = createModels({
-    ...{ environment: {}, refreshed, onNotice: () => undefined, choice: layered.value, facts: layered.value.models },
+    environment: {},
+    refreshed,
+    onNotice: () => undefined,
+    choice: layered.value,
+    facts: layered.value.models,
     credentials: createCredentials({ environment: {}, file: credentialsPath(home.configDir) }),
-    ...{ services: services.value, discoveryMs: 0 },
+    services: services.value,
+    discoveryMs: 0,
   })
   return unknownModel(models, layered.value, path)
 }

@@ -31,8 +31,14 @@ const rules: Readonly<Record<keyof OpenOptions, Rule | null>> = {
   retention: [isObject, 'must be an object, such as { days: 90 }.'],
   logger: [(value) => hasMethods(value, 'error', 'warn', 'info', 'debug', 'trace'), 'must be a logger like pino.'],
   onProblem: [isFunction, 'must be a function.'],
-  ...{ model: null, titleModel: null, compactionModel: null, rotation: null, fallbacks: null },
-  ...{ sandbox: null, sandboxNetwork: null, caps: null },
+  model: null,
+  titleModel: null,
+  compactionModel: null,
+  rotation: null,
+  fallbacks: null,
+  sandbox: null,
+  sandboxNetwork: null,
+  caps: null,
 }
 
 /** Returns the fault of options that a program without types may give; null if they have the right form. */

@@ -85,14 +85,12 @@ export async function signInTo({
   const { redirectUrl, wait, close } = opened.value
   try {
     return await signIn({
-      ...{
-        library: await loadMcpLibrary(),
-        server: name,
-        url: connect.url,
-        headers: connect.headers,
-        config,
-        redirectUrl,
-      },
+      library: await loadMcpLibrary(),
+      server: name,
+      url: connect.url,
+      headers: connect.headers,
+      config,
+      redirectUrl,
       credentials: openCredentials(home),
       isWanted,
       authorize: (page, isExpected) => authorize(page, { wait: (signal) => wait(isExpected, signal) }),

@@ -58,7 +58,8 @@ it.each([
   const environment = { HOLDFAST_HOME: join(tmpdir(), 'holdfast-none'), DEMO_PACE: '0' }
   await using holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
   await expect(holdfast.startSession({ workdir: tmpdir(), permissions: [rule] })).rejects.toMatchObject({
-    ...{ code: 'bad_request', message: expect.stringContaining(message) },
+    code: 'bad_request',
+    message: expect.stringContaining(message),
   })
   await using test = await openTestServer({ sessions: holdfast.handles })
   const body = JSON.stringify({ workdir: tmpdir(), permissions: [rule] })

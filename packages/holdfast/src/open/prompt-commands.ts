@@ -25,15 +25,14 @@ const listPrompts =
       const { name, prompt, from, file, server } = found
       const named = (prompt.arguments ?? []).map((one) => (one.required ? `<${one.name}>` : `[${one.name}]`)).join(' ')
       return {
-        ...{ name, description: clip(prompt.description ?? prompt.title ?? prompt.name, aboutCharsMax) },
-        ...{
-          arguments: named === '' ? null : named,
-          source: 'server',
-          scope: from,
-          path: file,
-          isTrusted: true,
-          server,
-        },
+        name,
+        description: clip(prompt.description ?? prompt.title ?? prompt.name, aboutCharsMax),
+        arguments: named === '' ? null : named,
+        source: 'server',
+        scope: from,
+        path: file,
+        isTrusted: true,
+        server,
         expand: (given) => expandPrompt(servers, workdir, found, given),
       }
     })

@@ -81,9 +81,12 @@ async function readSpending(deps: SpendingDeps, options: SpendingOptions): Promi
   ])
   const names = new Map<string, string>(tokens.map(({ id, name }) => [id, name]))
   return ok({
-    ...{ day, opensAt: dayAfter(todayOf(deps)), total: listed.total },
+    day,
+    opensAt: dayAfter(todayOf(deps)),
+    total: listed.total,
     tokens: listed.payers.map(({ payer, ...spent }) => ({
-      ...{ token: payer, name: names.get(payer) ?? null },
+      token: payer,
+      name: names.get(payer) ?? null,
       ...spent,
     })),
     workspaces: [...listed.workspaces],

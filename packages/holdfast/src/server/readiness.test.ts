@@ -9,7 +9,9 @@ function openReadiness(check: () => Promise<Result<null>>) {
   const closing = new AbortController()
   const problems: unknown[] = []
   const ready = createReadiness({
-    ...{ check, closing: closing.signal, now: () => clock.ms },
+    check,
+    closing: closing.signal,
+    now: () => clock.ms,
     after: (_, go) => {
       clock.late = go
       return () => {}

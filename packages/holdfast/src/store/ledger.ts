@@ -32,7 +32,8 @@ export function createDaySums() {
       addTo(workspaces, workspace, spent)
     },
     of: ({ payer, workspace }: Pick<Charge, 'payer' | 'workspace'>): SpentOn => ({
-      ...{ all: { ...total }, payer: { ...(payers.get(payer) ?? noneSpent) } },
+      all: { ...total },
+      payer: { ...(payers.get(payer) ?? noneSpent) },
       workspace: { ...(workspaces.get(workspace) ?? noneSpent) },
     }),
     list: (limit: number): ListedSpending => ({

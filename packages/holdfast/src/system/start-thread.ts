@@ -22,7 +22,10 @@ export const startThread = (
   { workerData, heapMb, youngMb, transferList = [] }: ThreadOptions = {},
 ): Worker =>
   new Worker(script, {
-    ...{ workerData, execArgv: [], trackUnmanagedFds: false, transferList: [...transferList] },
+    workerData,
+    execArgv: [],
+    trackUnmanagedFds: false,
+    transferList: [...transferList],
     env: createEnvironment(),
     resourceLimits: {
       ...(heapMb !== undefined && { maxOldGenerationSizeMb: heapMb }),

@@ -66,9 +66,15 @@ async function connectTo(near: ServedHoldfast, home: string, opened: AsyncDispos
   const token = 'a'.repeat(30)
   const server = orThrow(
     await openServer({
-      ...{ host: '127.0.0.1', port: 0, pageDir: null, version: '0', now: Date.now },
+      host: '127.0.0.1',
+      port: 0,
+      pageDir: null,
+      version: '0',
+      now: Date.now,
       tokens: [{ hash: hashToken(token), role: 'admin' as const }],
-      ...{ sessions: near.handles, transfer: createTransfer(near), onProblem: () => undefined },
+      sessions: near.handles,
+      transfer: createTransfer(near),
+      onProblem: () => undefined,
       ...near.serverParts,
       permissions: openPermissionRules(findHome({ HOLDFAST_HOME: home })),
       trust: openOfferTrust(findHome({ HOLDFAST_HOME: home })),

@@ -12,7 +12,9 @@ function openTokens(rows: TokenRows = createMemoryStore()) {
   const clock = createVirtualClock()
   const problems: Problem[] = []
   const tokens = createLiveTokens({
-    ...{ rows, clock, onProblem: (problem) => problems.push(problem) },
+    rows,
+    clock,
+    onProblem: (problem) => problems.push(problem),
     findSession: async (name) =>
       name === known || name === 'calm-harbor-12' ? ok(known) : refuse(sessionNotFound(name)),
   })

@@ -33,10 +33,14 @@ export function createLogins({ rows, now, onChange, refuseHere }: LoginsDeps): L
       const login: StoredToken = {
         id: `log_${randomBytes(12).toString('hex')}`,
         hash: hashToken(createSecret()), // nobody has the secret: the signed cookie names the login
-        ...{ name: 'login', role: token?.role ?? 'admin', session: token?.session ?? null },
+        name: 'login',
+        role: token?.role ?? 'admin',
+        session: token?.session ?? null,
         ...(token?.tenant !== undefined && { tenant: token.tenant }),
-        ...{ createdAt: new Date(now()).toISOString(), createdBy },
-        ...{ expiresAt: new Date(endsMs).toISOString(), lastUsedAt: null },
+        createdAt: new Date(now()).toISOString(),
+        createdBy,
+        expiresAt: new Date(endsMs).toISOString(),
+        lastUsedAt: null,
       }
       const added = await rows.addToken(login)
       if (!added.ok) return added

@@ -58,9 +58,14 @@ export function createTokens({ rows: all, now, findSession, onChange, refuseHere
       const token: StoredToken = {
         id: TokenId.parse(`tok_${randomBytes(8).toString('hex')}`),
         hash: hashToken(secret),
-        ...{ name, role, session: bound.value, ...(tenant !== undefined && { tenant }) },
-        ...{ createdAt: new Date(now()).toISOString(), createdBy: createdBy ?? null },
-        ...{ expiresAt: expiresAt.value, lastUsedAt: null },
+        name,
+        role,
+        session: bound.value,
+        ...(tenant !== undefined && { tenant }),
+        createdAt: new Date(now()).toISOString(),
+        createdBy: createdBy ?? null,
+        expiresAt: expiresAt.value,
+        lastUsedAt: null,
       }
       const added = await rows.addToken(token)
       if (!added.ok) return added
@@ -162,5 +167,6 @@ const loginsLeft = ({ code, message, details }: Fault) =>
 
 const sameName = (name: string, fits: readonly StoredToken[]) =>
   fault('bad_id', `${fits.length} tokens are named ${escapeLine(name)}. Use the id of one: holdfast token list.`, {
-    ...{ name, fits: fits.map(({ id }) => id) },
+    name,
+    fits: fits.map(({ id }) => id),
   })

@@ -112,12 +112,10 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
   const all = joinTools(builtIn, own.map(withBoundedFiles)).map(maskedTool)
   const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
   return {
-    ...{
-      all,
-      endLeftover,
-      background: withTmp(background, tmp, placeholders),
-      sandbox: (workdir: string) => sandbox.state(workdir),
-    },
+    all,
+    endLeftover,
+    background: withTmp(background, tmp, placeholders),
+    sandbox: (workdir: string) => sandbox.state(workdir),
     find: (name) => byName.get(name) ?? null,
     whenDescribed: async (workdir) => void (await sandbox.state(workdir)),
     ofFolder: async (workdir, needed) =>

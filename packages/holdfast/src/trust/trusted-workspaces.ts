@@ -80,7 +80,10 @@ export function createTrustedWorkspaces(directory: string, diffTexts: DiffTexts)
           if (!before.ok) return before
           const kept = before.value.filter((item) => !offers.some((offer) => isSameName(item, offer)))
           const added = offers.map(({ kind, name, path: from, text, hash }) => ({
-            ...{ kind, name, path: from, hash },
+            kind,
+            name,
+            path: from,
+            hash,
             text: clip(text, textCharsMax),
           }))
           const file: TrustFile = { version: 1, workspace, items: [...kept, ...added] }

@@ -4,7 +4,11 @@ import { BlobHash, CallId } from '../value/id.ts'
 import { listTouched, type StoredFileChange, type StoredRestore } from './file-changes.ts'
 
 const changed = (call: number, path: string, change: StoredFileChange['change'], from?: string): StoredFileChange => ({
-  ...{ seq: call + 1, at: `2026-01-01T00:00:0${call}.000Z`, call: CallId.parse(call), path, change },
+  seq: call + 1,
+  at: `2026-01-01T00:00:0${call}.000Z`,
+  call: CallId.parse(call),
+  path,
+  change,
   ...(from !== undefined && { from }),
 })
 
@@ -24,7 +28,8 @@ describe('a moved file', () => {
   })
   const move = (call: number, from: string, path: string, letter = 'a') => ({
     ...at(call, path, 'moved', letter),
-    ...{ from, before: file(letter) },
+    from,
+    before: file(letter),
   })
   const rows = (changes: readonly StoredFileChange[], restored: StoredRestore[] = []) =>
     listTouched([{ changes: changes.toReversed(), restored }]).map(({ path, from, action, callId }) =>

@@ -134,7 +134,14 @@ function stepsOf(stored: StoredFileChange): readonly Step[] {
 }
 
 const restoreStep = ({ seq, at, path, after, movedFrom }: StoredRestore): Step => ({
-  ...{ seq, at, path, after, movedFrom, call: null, action: null, before: null },
+  seq,
+  at,
+  path,
+  after,
+  movedFrom,
+  call: null,
+  action: null,
+  before: null,
 })
 
 /** Returns what a path shows of its steps, newest first: none if it is as it was before the first. */
@@ -173,7 +180,11 @@ function toTouched(step: Step | undefined, from?: string): readonly TouchedFile[
   const { path, action, at, call: callId, during, child } = step
   return [
     {
-      ...{ path, ...(from !== undefined && { from }), action, at, callId },
+      path,
+      ...(from !== undefined && { from }),
+      action,
+      at,
+      callId,
       ...(during && { during }),
       ...(child !== undefined && { child }),
     },

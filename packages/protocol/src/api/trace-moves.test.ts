@@ -3,7 +3,11 @@ import { linkMoves, type MoveStep, traceMoves } from './trace-moves.ts'
 
 const [there, absent] = [{ type: 'file' }, { type: 'absent' }]
 const step = (seq: number, path: string, before: MoveStep['before'], after: MoveStep['after']): MoveStep => ({
-  ...{ seq, call: seq, path, before, after },
+  seq,
+  call: seq,
+  path,
+  before,
+  after,
 })
 const move = (seq: number, from: string, to: string, call: number | null = seq): readonly MoveStep[] => [
   { ...step(seq, from, there, absent), call },

@@ -51,15 +51,18 @@ type BuiltIn = {
 }
 
 const withoutArguments = (description: string, command: CommandInput): BuiltIn => ({
-  ...{ description, arguments: null },
+  description,
+  arguments: null,
   toCommand: (given) => (given === '' ? command : null),
 })
 const withText = (description: string, named: string, toCommand: (given: string) => CommandInput): BuiltIn => ({
-  ...{ description, arguments: named },
+  description,
+  arguments: named,
   toCommand: (given) => (given === '' ? null : toCommand(given)),
 })
 const withTurn = (description: string, type: 'branchAt' | 'rewind'): BuiltIn => ({
-  ...{ description, arguments: '<turn>' },
+  description,
+  arguments: '<turn>',
   toCommand: (given) => (/^\d{1,9}$/.test(given) ? { type, turn: Number(given) } : null),
 })
 

@@ -138,7 +138,8 @@ export function restoredNames(items: readonly RestoredFile[]): RestoredName[] {
   return items.map((item) => {
     const to = movedTo.get(item.path)
     return {
-      ...{ path: item.path, action: restoreAction(item) },
+      path: item.path,
+      action: restoreAction(item),
       ...(item.movedFrom !== undefined && { movedFrom: item.movedFrom }),
       ...(to !== undefined && { movedTo: to }),
     }

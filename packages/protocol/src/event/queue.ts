@@ -26,7 +26,9 @@ export const queuedEntry = (
   queue: Queue,
   prompt: Pick<QueueEntry, 'content'> & TypedPrompt,
 ): QueueEntry => ({
-  ...{ id, queue, content: prompt.content },
+  id,
+  queue,
+  content: prompt.content,
   ...(prompt.typed !== undefined && { typed: prompt.typed }),
   ...(prompt.skill && { skill: prompt.skill }),
   ...(prompt.context !== undefined && { context: prompt.context }),

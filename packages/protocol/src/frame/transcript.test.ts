@@ -59,8 +59,16 @@ describe('messages', () => {
     ]
     transcript.add(
       record(9, {
-        ...{ type: 'line.moved', to, turns: 1, messages: 2, tokens: 9, last: null, checkpoint: null, name: null },
-        ...{ keep: { name: 'branch-1', turns: 2, messages: 3 }, why: 'branch' },
+        type: 'line.moved',
+        to,
+        turns: 1,
+        messages: 2,
+        tokens: 9,
+        last: null,
+        checkpoint: null,
+        name: null,
+        keep: { name: 'branch-1', turns: 2, messages: 3 },
+        why: 'branch',
       }),
     )
     expect(transcript.messages.map(({ id }) => id)).toEqual([3, 8])

@@ -180,7 +180,8 @@ const withLater = (files: readonly CallFile[] = [], later: readonly CallFile[]):
 ]
 
 const fileOf = ({ path, change, from, outside, during }: FileChange): CallFile => ({
-  ...{ path, change },
+  path,
+  change,
   ...(from !== undefined && { from }),
   ...(outside && { outside }),
   ...(during && { during }),
@@ -199,7 +200,10 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
   switch (event.type) {
     case 'user.said':
       return {
-        ...{ kind: 'user', ...common, turn: event.turn, parts: event.content },
+        kind: 'user',
+        ...common,
+        turn: event.turn,
+        parts: event.content,
         text: event.typed ?? contentText(event.content),
         ...(event.typed !== undefined && { isExpanded: true as const }),
         ...(event.child && { child: event.child }),

@@ -51,7 +51,9 @@ export type QuestionReply = z.infer<typeof QuestionReply>
 
 const formats = { email: z.email(), uri: z.url(), date: z.iso.date(), 'date-time': z.iso.datetime({ offset: true }) }
 const formatWords = {
-  ...{ email: 'an email address', uri: 'a URL', date: 'a date such as 2026-07-28' },
+  email: 'an email address',
+  uri: 'a URL',
+  date: 'a date such as 2026-07-28',
   'date-time': 'a time such as 2026-07-28T09:30:00Z',
 }
 

@@ -28,7 +28,11 @@ export function describeCatalogue(open: OpenStore): void {
       const entry = entryOf(1, { busy: true, activeAt: 77, meta: { title: 'New', messageCount: 2, pinned: true } })
       await mustAppend(store(), appendTo(1, 1, { entry }))
       expect(await store().entry(sessionId(1))).toStrictEqual({
-        ...{ entry, head: 2, base: 0, owner: 'node-a', trashedAt: null },
+        entry,
+        head: 2,
+        base: 0,
+        owner: 'node-a',
+        trashedAt: null,
       })
     })
 

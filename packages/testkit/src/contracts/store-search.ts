@@ -23,11 +23,17 @@ const asked = (text: string): Event => ({
 })
 const called = (tool: string, args: Record<string, unknown>): Event => ({
   type: 'call.requested',
-  ...{ turn: TurnNumber.parse(0), step: StepId.parse(1), tool, args, provider: 'demo' },
+  turn: TurnNumber.parse(0),
+  step: StepId.parse(1),
+  tool,
+  args,
+  provider: 'demo',
 })
 const returned = (call: number, text: string): Event => ({
   type: 'call.settled',
-  ...{ call: CallId.parse(call), outcome: { type: 'ok', output: { text } }, durationMs: 1 },
+  call: CallId.parse(call),
+  outcome: { type: 'ok', output: { text } },
+  durationMs: 1,
 })
 
 /** Creates a session with a record for each event, from seq 1. */
@@ -58,8 +64,12 @@ export function describeSearch(open: OpenStore): void {
       expect(await find(store(), 'LIGHTHOUSE')).toMatchObject({
         hits: [
           {
-            ...{ session: sessionId(1), title: 'Session 1', message: 2, role: 'assistant' },
-            ...{ at: '2026-01-02T03:04:05.678Z', snippet: 'North of the old lighthouse.' },
+            session: sessionId(1),
+            title: 'Session 1',
+            message: 2,
+            role: 'assistant',
+            at: '2026-01-02T03:04:05.678Z',
+            snippet: 'North of the old lighthouse.',
           },
         ],
         next: null,

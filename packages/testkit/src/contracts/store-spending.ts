@@ -22,12 +22,21 @@ export const aCharge = (
   cost: number | null,
   change: Partial<Charge> = {},
 ): Charge => ({
-  ...{ day, payer, workspace, calls: 1, unpriced: cost === null ? 1 : 0, tokens: 100, cost },
+  day,
+  payer,
+  workspace,
+  calls: 1,
+  unpriced: cost === null ? 1 : 0,
+  tokens: 100,
+  cost,
   ...change,
 })
 
 const spent = (calls: number, cost: number | null, unpriced = 0): Spent => ({
-  ...{ calls, unpriced, tokens: calls * 100, cost },
+  calls,
+  unpriced,
+  tokens: calls * 100,
+  cost,
 })
 
 /** Describes what was spent: a charge is added with its append or not at all, and outlives its session. */
@@ -49,7 +58,9 @@ export function describeSpending(open: OpenStore): void {
       await mustAppend(store(), appendTo(1, 3))
       await mustAppend(store(), appendTo(2, 2, { charge: aCharge(ben, '/two', 8, { day: '2026-01-03' }) }))
       expect(await spentOn(anna, '/two')).toStrictEqual({
-        ...{ all: spent(3, 1.75), payer: spent(2, 1.25), workspace: spent(2, 1.5) },
+        all: spent(3, 1.75),
+        payer: spent(2, 1.25),
+        workspace: spent(2, 1.5),
       })
       expect(await spentOn('nobody', '/nowhere')).toMatchObject({ payer: noneSpent, workspace: noneSpent })
       expect(await spentOn(ben, '/two', '2026-01-03')).toMatchObject({ all: spent(1, 8), payer: spent(1, 8) })
@@ -106,7 +117,9 @@ export function describeSpending(open: OpenStore): void {
       expect(codeOf(await store().addCharge(aCharge(anna, '/one', 0.5)))).toBe('ok')
       expect(codeOf(await store().purge(sessionId(1)))).toBe('ok')
       expect(await spentOn(anna, '/two')).toStrictEqual({
-        ...{ all: spent(3, 3.5), payer: spent(2, 1.5), workspace: spent(1, 2) },
+        all: spent(3, 3.5),
+        payer: spent(2, 1.5),
+        workspace: spent(1, 2),
       })
     })
   })

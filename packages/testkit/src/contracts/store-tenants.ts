@@ -46,10 +46,20 @@ export function describeTenants(name: string, open: OpenStore): void {
       })
       const [one, two, three] = [[sessionId(1)], [sessionId(2)], [sessionId(3)]]
       expect(await seenBy(first)).toEqual({
-        ...{ listed: one, found: one, byId: one, byPrefix: one, byHandle: one, latest: one },
+        listed: one,
+        found: one,
+        byId: one,
+        byPrefix: one,
+        byHandle: one,
+        latest: one,
       })
       expect(await seenBy(second)).toEqual({
-        ...{ listed: two, found: two, byId: [], byPrefix: two, byHandle: [], latest: two },
+        listed: two,
+        found: two,
+        byId: [],
+        byPrefix: two,
+        byHandle: [],
+        latest: two,
       })
       const none = { listed: [], found: [], byId: [], byPrefix: [], byHandle: [], latest: [] }
       expect(await seenBy('_%')).toEqual(none)

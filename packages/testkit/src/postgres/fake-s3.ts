@@ -58,7 +58,10 @@ export async function startFakeS3(bucket = 'files'): Promise<FakeS3> {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // of a TCP server
   return {
-    ...{ bucket, objects, refused, endpoint: `http://127.0.0.1:${port}` },
+    bucket,
+    objects,
+    refused,
+    endpoint: `http://127.0.0.1:${port}`,
     environment: { AWS_ACCESS_KEY_ID: keyId, AWS_SECRET_ACCESS_KEY: secret },
     failNext: (...statuses) => void failing.push(...statuses),
     close: () =>

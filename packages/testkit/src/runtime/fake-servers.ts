@@ -5,8 +5,13 @@ import { fault, ok, refuse } from '@holdfast/protocol'
 export const fakeServers: Servers = {
   list: async () => [
     {
-      ...{ name: 'files', scope: 'user', state: 'known', why: null, tools: 0 },
-      ...{ target: 'serve files', problems: [] },
+      name: 'files',
+      scope: 'user',
+      state: 'known',
+      why: null,
+      tools: 0,
+      target: 'serve files',
+      problems: [],
     },
   ],
   retry: async (_, name) =>

@@ -44,7 +44,12 @@ function toRun(event: HookEvent, answer: HookAnswer, printed: string, failed: st
   const outcome = failed !== undefined ? 'failed' : block === null ? 'ok' : 'blocked'
   const reason = failed ?? block
   return {
-    ...{ event, hook: 'scripted', source: 'program', outcome, durationMs: 1, printed },
+    event,
+    hook: 'scripted',
+    source: 'program',
+    outcome,
+    durationMs: 1,
+    printed,
     ...(reason !== null && { reason }),
     ...(permission !== null && { permission }),
     ...((args !== null || result !== null) && { changed: true as const }),

@@ -203,7 +203,8 @@ function answerOf({ method, params }: RpcRequest): object {
   if (method === 'initialize')
     return {
       result: {
-        ...{ protocolVersion: params?.protocolVersion ?? '2025-06-18', capabilities: { tools: {} } },
+        protocolVersion: params?.protocolVersion ?? '2025-06-18',
+        capabilities: { tools: {} },
         serverInfo: { name: 'signed', version: '1' },
       },
     }

@@ -115,15 +115,13 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
   const registry = createSessionRegistry({
     requests: options.requests,
     images: options.images ?? { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
-    ...{
-      store,
-      memoryStore: store,
-      blobs,
-      memoryBlobs: blobs,
-      recent: options.holdsRecords ? createRecentRecords() : undefined,
-      clock,
-      models: options.models ?? modelsOf(model, options.takes),
-    },
+    store,
+    memoryStore: store,
+    blobs,
+    memoryBlobs: blobs,
+    recent: options.holdsRecords ? createRecentRecords() : undefined,
+    clock,
+    models: options.models ?? modelsOf(model, options.takes),
     tools: {
       all: tools,
       find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,
@@ -153,7 +151,12 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
   if (!options.takesOver) await registry.start({ workdir: '/work', ...options.start })
   const handle = createLocalSession(registry, aSession)
   return {
-    ...{ registry, handle, clock, store, blobs, model },
+    registry,
+    handle,
+    clock,
+    store,
+    blobs,
+    model,
     send: (id, command) => handle.submit(command, { commandId: CommandId.parse(id) }),
     async events() {
       const records = await store.read(aSession, { after: 0, limit: 1000 })

@@ -8,7 +8,10 @@ import { startStrictProxy } from './proxy.ts'
 
 const user = { role: 'user', content: 'go' }
 const anthropic = (thinking: string) => ({
-  ...{ model: 'claude', max_tokens: 9, stream: true, thinking: { type: 'enabled', budget_tokens: 1 } },
+  model: 'claude',
+  max_tokens: 9,
+  stream: true,
+  thinking: { type: 'enabled', budget_tokens: 1 },
   messages: [
     { role: 'user', content: [{ type: 'text', text: 'go' }] },
     {
@@ -22,7 +25,9 @@ const anthropic = (thinking: string) => ({
   ],
 })
 const responses = (encrypted_content: string) => ({
-  ...{ model: 'gpt-5', stream: true, store: false },
+  model: 'gpt-5',
+  stream: true,
+  store: false,
   input: [
     user,
     { type: 'reasoning', id: 'rs_1_0', encrypted_content, summary: [{ type: 'summary_text', text: 'hm' }] },

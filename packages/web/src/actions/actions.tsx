@@ -41,7 +41,10 @@ export function ActionsProvider({ onImported, children }: ActionsProviderProps) 
     const ask = (what: NonNullable<Asked>['for']) => (target: ActionTarget) => setAsked({ for: what, target })
     return {
       ...createSessionActions(holdfast, { onUndo: (next) => setUndo(() => next), onImported }),
-      ...{ askName: ask('name'), askFormat: ask('format'), openShare: ask('share'), mayShare },
+      askName: ask('name'),
+      askFormat: ask('format'),
+      openShare: ask('share'),
+      mayShare,
       chooseImport: () => picker.current?.click(),
     }
   }, [holdfast, mayShare, onImported])

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { completedText, matchCommands } from './match-commands.ts'
 
 const command = (name: string, named: string | null = null): SlashCommand => ({
-  ...{ name, description: '', arguments: named, source: 'file', scope: 'user', path: `/${name}.md` },
+  name,
+  description: '',
+  arguments: named,
+  source: 'file',
+  scope: 'user',
+  path: `/${name}.md`,
 })
 const all = [command('fix', '<issue>'), command('git:fix'), command('plan')]
 const namesFor = (text: string) => matchCommands(all, text).map(({ name }) => name)

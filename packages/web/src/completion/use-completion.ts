@@ -86,7 +86,10 @@ const ofCommand = (command: SlashCommand, text: string): Completion => ({
 })
 
 const ofPath = ({ path, type }: FoundPath): Omit<Completion, 'next'> => ({
-  ...{ key: path, name: escapeLine(path), arguments: null, isComplete: false },
+  key: path,
+  name: escapeLine(path),
+  arguments: null,
+  isComplete: false,
   about: type === 'folder' ? 'folder' : '',
 })
 

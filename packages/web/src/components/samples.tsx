@@ -11,7 +11,9 @@ const handle = {} as SessionHandle // short previews read nothing
 const done = async (): Promise<Fault | null> => null
 
 const ask = (id: number, tool: string, more: Pick<PendingApproval, 'preview'> & Partial<PendingApproval>) => ({
-  ...{ id: ApprovalId.parse(id), call: CallId.parse(id), tool },
+  id: ApprovalId.parse(id),
+  call: CallId.parse(id),
+  tool,
   ...more,
 })
 const diff =

@@ -10,8 +10,14 @@ let drawn = 0
 
 async function draw({ source, isDark }: DiagramRequest): Promise<DiagramAnswer> {
   mermaid.initialize({
-    ...{ startOnLoad: false, securityLevel: 'strict', maxTextSize: sourceCharsMax, suppressErrorRendering: true },
-    ...{ htmlLabels: false, look: 'classic', theme: isDark ? 'dark' : 'neutral', fontFamily: 'system-ui, sans-serif' },
+    startOnLoad: false,
+    securityLevel: 'strict',
+    maxTextSize: sourceCharsMax,
+    suppressErrorRendering: true,
+    htmlLabels: false,
+    look: 'classic',
+    theme: isDark ? 'dark' : 'neutral',
+    fontFamily: 'system-ui, sans-serif',
   })
   try {
     const { svg } = await mermaid.render(`diagram-${++drawn}`, source)

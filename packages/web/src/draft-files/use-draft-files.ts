@@ -28,7 +28,10 @@ function readKept(draft: string): readonly DraftFile[] {
 }
 
 const ofPart = (part: StoredFile): DraftFile => ({
-  ...{ id: ++lastId, name: part.name ?? 'file', bytes: part.bytes, preview: null },
+  id: ++lastId,
+  name: part.name ?? 'file',
+  bytes: part.bytes,
+  preview: null,
   state: { at: 'stored', part, changed: null },
 })
 

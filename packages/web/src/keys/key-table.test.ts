@@ -5,7 +5,14 @@ import { keyEntry, keyNames } from './key-table.ts'
 import { type KeyPress, keysOf, matchesKey } from './match-key.ts'
 
 const press = (key: string, more: Partial<KeyPress> = {}): KeyPress => ({
-  ...{ key, code: '', keyCode: 0, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, isComposing: false },
+  key,
+  code: '',
+  keyCode: 0,
+  ctrlKey: false,
+  metaKey: false,
+  shiftKey: false,
+  altKey: false,
+  isComposing: false,
   ...more,
 })
 

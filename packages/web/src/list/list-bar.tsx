@@ -80,7 +80,7 @@ export function ListBar(props: ListBarProps) {
               </button>
             }
           >
-            <FilterFields {...{ filter, set, grouping, onGrouping }} />
+            <FilterFields filter={filter} set={set} grouping={grouping} onGrouping={onGrouping} />
           </Popover>
         </NeedsServer>
       </div>

@@ -58,7 +58,9 @@ export function rowsOf(sessions: readonly Meta[], options: RowsOptions): readonl
   }
   return [...sections].flatMap(([key, { text, about, groups }]): readonly ListRow[] => [
     {
-      ...{ kind: 'heading', key: `heading ${key}`, text },
+      kind: 'heading',
+      key: `heading ${key}`,
+      text,
       ...(about !== undefined && { about }),
       ...(key === 'waiting' && { count: groups.length }),
     },

@@ -22,7 +22,8 @@ export function createMessageSearch(sessions: Searched, filter: ListFilter) {
     let at = cursor
     for (let pages = 1; ; pages++) {
       const page = await sessions.search({
-        ...{ text, limit: pageSize },
+        text,
+        limit: pageSize,
         ...(workspace !== null && { workspace }),
         ...(at !== null && { cursor: at }),
       })

@@ -98,7 +98,11 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
         </a>
       </div>
       <ListBar
-        {...{ filter, onFilter, grouping, searchField, onToRows }}
+        filter={filter}
+        onFilter={onFilter}
+        grouping={grouping}
+        searchField={searchField}
+        onToRows={onToRows}
         onGrouping={changeGrouping}
         hasSessions={list.sessions.length > 0 || isNarrowed(filter) || isSearch}
       />
@@ -114,7 +118,9 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
       )}
       {isEmpty && <EmptyNote filter={filter} onClear={() => onFilter(noFilter)} />}
       <RowList
-        {...{ rows, draw, current }}
+        rows={rows}
+        draw={draw}
+        current={current}
         listKey={JSON.stringify([filter, grouping])}
         onEnd={isSearch && !isWhole ? found.loadMore : list.hasMore ? list.loadMore : nothing}
         onStart={list.hasEarlier ? list.loadEarlier : nothing}
@@ -164,7 +170,16 @@ function drawRow(row: ListRow, context: DrawContext) {
     case 'session': {
       const { meta, isWaiting } = row
       const parent = parentOf(meta, list.sessions)
-      return <SessionRow {...{ meta, isWaiting, parent, nowMs }} isCurrent={meta.id === current} onChoose={onLeave} />
+      return (
+        <SessionRow
+          meta={meta}
+          isWaiting={isWaiting}
+          parent={parent}
+          nowMs={nowMs}
+          isCurrent={meta.id === current}
+          onChoose={onLeave}
+        />
+      )
     }
     case 'subagents': {
       const { id } = row.group.meta

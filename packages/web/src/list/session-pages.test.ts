@@ -10,7 +10,9 @@ const idOf = (number: number) => `ses_0${String(number).padStart(25, '0')}`
 /** The higher its number, the newer a session. */
 const session = (number: number, more: Partial<Meta> = {}): Meta =>
   aMeta({
-    ...{ id: idOf(number), title: `session ${number}`, messageCount: 1 },
+    id: idOf(number),
+    title: `session ${number}`,
+    messageCount: 1,
     lastMessageAt: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
     ...more,
   })
@@ -38,7 +40,9 @@ function openPages(count: number, filter: ListFilter = noFilter) {
   }
   const pages = createSessionPages({ list, look, onChange }, filter)
   return {
-    ...{ pages, asked, removed },
+    pages,
+    asked,
+    removed,
     setAway(away: boolean) {
       isAway = away
     },

@@ -29,7 +29,11 @@ export type LoadedSessions = {
 }
 
 export const nothingLoaded: LoadedSessions = {
-  ...{ sessions: [], isLoaded: false, hasMore: false, hasEarlier: false, fault: null },
+  sessions: [],
+  isLoaded: false,
+  hasMore: false,
+  hasEarlier: false,
+  fault: null,
 }
 
 export type SessionPagesDeps = {

@@ -41,7 +41,10 @@ export function useFoundMessages(sessions: RemoteSessions, filter: ListFilter): 
       const hasMore = next !== null
       setFound((before) => ({
         hits: cursor === null ? hits : [...(before.hits ?? []), ...hits],
-        ...{ next, hasMore, isIndexing, fault: null },
+        next,
+        hasMore,
+        isIndexing,
+        fault: null,
       }))
     },
     [search],

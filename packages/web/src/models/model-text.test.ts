@@ -3,12 +3,23 @@ import { describe, expect, it } from 'vitest'
 import { abilitiesText, groupModels, levelsOf, priceText, searchedText } from './model-text.ts'
 
 const model = (name: string, more: Partial<ListedModel> = {}): ListedModel => ({
-  ...{ model: name, title: null, contextTokens: null, outputTokens: null, price: null, takes: null, tools: null },
-  ...{ thinkingLevels: null, unusable: null },
+  model: name,
+  title: null,
+  contextTokens: null,
+  outputTokens: null,
+  price: null,
+  takes: null,
+  tools: null,
+  thinkingLevels: null,
+  unusable: null,
   ...more,
 })
 const provider = (name: string, more: object = {}) => ({
-  ...{ provider: name, title: name.toUpperCase(), endpoint: null, keyFrom: null, unusable: null },
+  provider: name,
+  title: name.toUpperCase(),
+  endpoint: null,
+  keyFrom: null,
+  unusable: null,
   ...more,
 })
 

@@ -57,7 +57,8 @@ export function usePalette(sessions: RemoteSessions, text: string, isLost: boole
         words,
         sessions: listed.ok ? titlesFirst(listed.value.sessions, words) : [],
         hits: said?.ok ? said.value.hits : [],
-        ...{ isBusy: false, fault },
+        isBusy: false,
+        fault,
       })
     }
     const timer = isLost ? undefined : setTimeout(() => void ask(), words === '' ? 0 : typingMs)

@@ -128,7 +128,8 @@ function openTabPause(sessions: RemoteSessions, channel: BroadcastChannel, isHol
   addEventListener('pagehide', sessions.leave)
   const shown: Said = { type: 'shown' }
   return createTabPause({
-    ...{ sessions, isHolder },
+    sessions,
+    isHolder,
     isHidden: () => document.hidden,
     after(ms, work) {
       const timer = setTimeout(work, ms)

@@ -3,7 +3,9 @@ import type { Screens } from './screens.ts'
 
 /** The state of a page that follows no news. */
 export const alone: Screens = {
-  ...{ connection: { state: 'live' }, retryAtMs: null, waiting: new Map() },
+  connection: { state: 'live' },
+  retryAtMs: null,
+  waiting: new Map(),
   subscribe: () => () => undefined,
   follow: () => () => undefined,
   retry: () => undefined,

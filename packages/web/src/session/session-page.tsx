@@ -157,7 +157,14 @@ function SessionPane(props: SessionPaneProps) {
                     <EndedNotice sessions={sessions} meta={meta} onOpen={onReopen} />
                   ) : (
                     <Dock
-                      {...{ draft, draftFiles, meta, view, live, listed, control, commands }}
+                      draft={draft}
+                      draftFiles={draftFiles}
+                      meta={meta}
+                      view={view}
+                      live={live}
+                      listed={listed}
+                      control={control}
+                      commands={commands}
                       asked={outside}
                       storageError={live.storageError}
                     />
@@ -176,7 +183,9 @@ function SessionPane(props: SessionPaneProps) {
                   <ChildPane
                     key={subagents.opened}
                     id={subagents.opened}
-                    {...{ sessions, title, inside }}
+                    sessions={sessions}
+                    title={title}
+                    inside={inside}
                     outside={outside.length}
                     commands={commands}
                   />

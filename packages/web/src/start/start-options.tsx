@@ -36,12 +36,17 @@ export function StartOptions({ wish, onChange, isOff }: StartOptionsProps) {
     <div className="chips">
       <ModelPicker model={model} onChoose={chooseModel} isOff={isOff} />
       <ThinkingMenu
-        {...{ model, isOff }}
+        model={model}
+        isOff={isOff}
         level={thinkingLevel}
         onChoose={(next) => onChange({ ...wish, thinkingLevel: next })}
       />
       <ModeSwitch mode={mode} isOff={isOff} onMode={(next) => onChange({ ...wish, mode: next })} />
-      <PermissionMenu {...{ permission, isOff }} onChoose={(next) => onChange({ ...wish, permission: next })} />
+      <PermissionMenu
+        permission={permission}
+        isOff={isOff}
+        onChoose={(next) => onChange({ ...wish, permission: next })}
+      />
     </div>
   )
 }

@@ -40,7 +40,8 @@ function createWorld({ refuses }: { readonly refuses?: { readonly connect?: numb
     now: () => nowMs,
   })
   return {
-    ...{ asked, connections },
+    asked,
+    connections,
     /** Lets the time of silence pass. */
     fallSilent() {
       for (const work of [...timers]) work()

@@ -57,7 +57,10 @@ export function createCarrier({ fetch, silenceMs, after, now }: CarrierDeps) {
     const id = Promise.withResolvers<string>()
     id.promise.catch(() => undefined) // `joinConnection` gets the error
     const connection: Connection = {
-      ...{ gone: new AbortController(), id: id.promise, passengers: new Map(), heardMs: now() },
+      gone: new AbortController(),
+      id: id.promise,
+      passengers: new Map(),
+      heardMs: now(),
     }
     const run = async () => {
       const { signal } = connection.gone
@@ -136,7 +139,9 @@ class Refusal extends Error {
 
 async function joinConnection(send: typeof fetch, { id, gone }: Connection, tag: string, news: boolean) {
   const response = await send(`/v1/stream/${await id}/join`, {
-    ...{ method: 'POST', body: JSON.stringify({ tag, news }), signal: gone.signal },
+    method: 'POST',
+    body: JSON.stringify({ tag, news }),
+    signal: gone.signal,
     headers: { 'content-type': 'application/json' },
   })
   const body = await response.text()

@@ -58,7 +58,8 @@ function WaitingSession({ id, title, sessions }: WaitingSessionProps) {
           return approval.preview.type === 'question' ? (
             <QuestionCard
               key={approval.id}
-              {...{ approval, place }}
+              approval={approval}
+              place={place}
               question={approval.preview}
               onAnswer={(decision, answers) =>
                 answerFromAfar(handle, tabClient(), { ...say, decision, ...(answers && { answers }) })
@@ -67,7 +68,9 @@ function WaitingSession({ id, title, sessions }: WaitingSessionProps) {
           ) : (
             <ApprovalCard
               key={approval.id}
-              {...{ approval, handle, place }}
+              approval={approval}
+              handle={handle}
+              place={place}
               onDecide={(decision, message) =>
                 answerFromAfar(handle, tabClient(), { ...say, decision, ...(message !== '' && { message }) })
               }

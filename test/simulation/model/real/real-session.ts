@@ -70,7 +70,12 @@ export async function openRealSession(): Promise<RealSession> {
     await store.registerNode(node)
     const crashable = createCrashableStore(store, life, crashPoint)
     const registry = createSessionRegistry({
-      ...{ store: crashable, memoryStore: crashable, blobs, memoryBlobs: blobs, clock, node },
+      store: crashable,
+      memoryStore: crashable,
+      blobs,
+      memoryBlobs: blobs,
+      clock,
+      node,
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       files: fakeFiles,
       permissions: fakePermissions,

@@ -90,7 +90,10 @@ export function createScriptedAgents(): ScriptedAgents {
       await begin()
       const done = Promise.withResolvers<ToolResult>()
       const mine: Working = {
-        ...{ life, signal, tool, n: Number(args['n']) },
+        life,
+        signal,
+        tool,
+        n: Number(args['n']),
         end(type) {
           working = working.filter((one) => one !== mine)
           show('done')

@@ -30,7 +30,9 @@ beforeEach(async () => {
   const shared = { others: nodes, living, clock: createVirtualClock(), script: () => [say('yes')] }
   const lost: Store = {
     ...store,
-    ...{ entry: whileThere(store.entry), nodes: whileThere(store.nodes), read: whileThere(store.read) },
+    entry: whileThere(store.entry),
+    nodes: whileThere(store.nodes),
+    read: whileThere(store.read),
   }
   one = await openMemoryRuntime({ ...shared, store })
   two = await openMemoryRuntime({ ...shared, store: lost, node: 'two', takesOver: true })

@@ -19,7 +19,9 @@ beforeEach(async () => {
   one = await openMemoryRuntime({ ...shared, script: (_, index) => [say(`answer ${index}`)] })
   two = await openMemoryRuntime({
     ...shared,
-    ...{ node: 'two', takesOver: true, script: (_, index) => [say(`second answer ${index}`)] },
+    node: 'two',
+    takesOver: true,
+    script: (_, index) => [say(`second answer ${index}`)],
   })
   for (const { registry } of [one, two]) {
     await registry.deps.store.registerNode(registry.deps.node)

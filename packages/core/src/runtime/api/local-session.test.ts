@@ -273,7 +273,8 @@ describe('a session without clients', () => {
     const given = createMemoryStore()
     const runtime = await openMemoryRuntime({ store: given })
     const messages = Array.from({ length: limits.seedMessagesMax }, (_, index) => ({
-      ...{ role: index % 2 === 0 ? ('user' as const) : ('assistant' as const), content: `word ${index}` },
+      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `word ${index}`,
     }))
     for (const name of ['a', 'b', 'c']) await runtime.send(name, { type: 'seedMessages', messages })
     await runtime.registry.unload(aSession)

@@ -192,7 +192,10 @@ function changesOf({ seq, at, event }: Recorded): StoredFileChange[] {
 function restoresOf({ seq, at, event }: Recorded): StoredRestore[] {
   if (event.type !== 'files.restored') return []
   return event.items.map(({ path, after, movedFrom }) => ({
-    ...{ seq, at, path, after },
+    seq,
+    at,
+    path,
+    after,
     ...(movedFrom !== undefined && { movedFrom }),
   }))
 }

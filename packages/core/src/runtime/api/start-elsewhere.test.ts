@@ -14,8 +14,11 @@ beforeEach(async () => {
   serving = ['there']
   nodes = new Map()
   const shared = {
-    ...{ store: createMemoryStore(), blobs: createMemoryBlobs(), others: nodes, living: ['here', 'there'] },
-    ...{ takesOver: true },
+    store: createMemoryStore(),
+    blobs: createMemoryBlobs(),
+    others: nodes,
+    living: ['here', 'there'],
+    takesOver: true,
   }
   const cluster = {
     place: async () => ((await shared.store.entry(aSession))?.owner === 'there' ? 'there' : null),

@@ -36,7 +36,9 @@ export async function openStoredHandle(
   const { status, waiting } = current
   const folded = async () => loaded
   const { snapshot, state, page, messages, branches, clientEvents, fileChanges } = createSessionReader({
-    ...{ id, log: source, folded },
+    id,
+    log: source,
+    folded,
     completeMeta: (now) => ({ ...now, status, ...(waiting !== undefined && { waiting }) }),
     workspaceTrust: async () => [],
     here: ({ settings }) =>

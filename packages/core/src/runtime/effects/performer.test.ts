@@ -113,8 +113,11 @@ describe('the performer', () => {
 
 describe('an effect that starts early', () => {
   const modelCall: Effect = {
-    ...{ type: 'call-model', key: 'call-model:1', step: StepId.parse(1) },
-    ...{ model: 'sim/model', thinkingLevel: 'off' },
+    type: 'call-model',
+    key: 'call-model:1',
+    step: StepId.parse(1),
+    model: 'sim/model',
+    thinkingLevel: 'off',
   }
   const early = (recorded: Promise<unknown>) => ({ state: stateAfter(...thinking), recorded })
 

@@ -33,7 +33,9 @@ describe('a call that is being prepared', () => {
 describe('a call that its tool wants asked each time', () => {
   it('is asked with the reason, though its tool is trusted, and the reason is shown live and after a reload', async () => {
     const touch = preparing(async (args) => ({
-      ...{ type: 'ready', args, preview: { type: 'arguments', args } },
+      type: 'ready',
+      args,
+      preview: { type: 'arguments', args },
       alwaysAsk: 'it writes into \u202e.git',
     }))
     const runtime = await openMemoryRuntime({ script: [[call('touch', {})]], tools: [touch] })

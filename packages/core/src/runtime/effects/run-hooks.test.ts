@@ -29,7 +29,8 @@ async function openHooked(script: HookScript, options: Partial<TestRuntimeOption
   const hooks = createScriptedHooks(script)
   const runtime = await openMemoryRuntime({
     script: [[call('touch', { path: 'a' })], [say('done')]],
-    ...{ tools: [touch], hooks },
+    tools: [touch],
+    hooks,
     ...options,
   })
   return { ...runtime, ran, hooks, talk: talkTo(runtime.handle) }
@@ -242,7 +243,11 @@ describe('SessionStart and SessionEnd hooks', () => {
     expect(await recorded(runtime, 'hook.ran')).toMatchObject([{ event: 'SessionStart' }, { event: 'SessionEnd' }])
     const { store, blobs } = runtime
     const next = await openMemoryRuntime({
-      ...{ store, blobs, hooks, node: 'two', takesOver: true },
+      store,
+      blobs,
+      hooks,
+      node: 'two',
+      takesOver: true,
       script: () => [say('done')],
     })
     await talkTo(next.handle).ask('three')

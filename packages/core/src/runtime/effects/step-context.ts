@@ -50,7 +50,11 @@ function askedBy(
   const model = models.find(modelNow(state))
   return {
     session: {
-      ...{ workdir, mode, added, hasSkillTool, hookContext },
+      workdir,
+      mode,
+      added,
+      hasSkillTool,
+      hookContext,
       ...instructedBy(state),
       skills: skillsToTell(state),
     },

@@ -7,7 +7,11 @@ import { planRestore } from './plan-restore.ts'
 const file = (digit: string, mode = 0o644) => ({ type: 'file', hash: BlobHash.parse(digit.repeat(64)), mode }) as const
 const absent: FileState = { type: 'absent' }
 const change = (seq: number, before: BeforeImage, after: PathChange['after'], path = 'a'): PathChange => ({
-  ...{ seq, call: seq, path, before, after },
+  seq,
+  call: seq,
+  path,
+  before,
+  after,
 })
 
 describe('planRestore', () => {

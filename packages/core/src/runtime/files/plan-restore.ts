@@ -75,7 +75,9 @@ export function planRestore(changes: readonly PathChange[], { only, paths, isUnd
       const movedFrom = movedTo.get(path)
       const clears = target.type === 'absent' ? [] : namesakes(path)
       wanted.push({
-        ...{ path, expected: last.after, target },
+        path,
+        expected: last.after,
+        target,
         ...(isNamed && { isNamed }),
         ...(movedFrom !== undefined && { movedFrom }),
         ...(clears.length > 0 && { clears }),

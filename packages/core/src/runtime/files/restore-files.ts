@@ -138,7 +138,9 @@ export async function previewRestore(
       chars += isLeft ? 0 : shown.length
       const diff = isLeft ? '' : chars > limits.diffsCharsMax ? tooMuch : shown
       files.push({
-        ...{ path, action, diff },
+        path,
+        action,
+        diff,
         ...(movedFrom !== undefined && { movedFrom }),
         ...(movedTo !== undefined && { movedTo }),
       })

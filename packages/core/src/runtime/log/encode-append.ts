@@ -34,7 +34,9 @@ export function encodeRecords({ after, atMs, events, commandId, by }: Batch): re
   for (const event of events) {
     const isFirst = records.length === 0
     const record: Recorded = {
-      ...{ seq: after + 1 + records.length, at, v: eventVersion[event.type] },
+      seq: after + 1 + records.length,
+      at,
+      v: eventVersion[event.type],
       ...(by !== null && { by }),
       ...(commandId !== null && isFirst && { commandId }),
       event,
@@ -59,7 +61,12 @@ export function encodeAppend(
     clearDraft ||= record.event.type === 'step.ended'
   }
   const append = {
-    ...{ session, after, epoch, records, entry: next.row.entry, clearDraft },
+    session,
+    after,
+    epoch,
+    records,
+    entry: next.row.entry,
+    clearDraft,
     blobs: events.flatMap(blobsOf),
     trust: events.flatMap(trustChangesOf),
     charge: chargeFor(events, {

@@ -53,7 +53,9 @@ export async function forkSession(
     ...(skills.length > 0 && { skills }),
   }
   const made = await createSession(deps, stores, {
-    ...{ session, parent, base },
+    session,
+    parent,
+    base,
     events: (handle) => [{ ...startedEvent(state, row, inherited, handle), parent: id }],
   })
   if (made.ok) await store.release(session, deps.node.id, 1) // the first process that opens it owns it

@@ -57,8 +57,13 @@ function createDrainingStore(): Store {
 async function openTwo(answers: Answers): Promise<{ readonly one: TestRuntime; readonly two: TestRuntime }> {
   const others = new Map<string, SessionRegistry>()
   const shared = {
-    ...{ store: createDrainingStore(), blobs: createMemoryBlobs(), clock, others, living: ['one', 'two'] },
-    ...{ tools: [aSubagentTool(), write], script: answering(answers) },
+    store: createDrainingStore(),
+    blobs: createMemoryBlobs(),
+    clock,
+    others,
+    living: ['one', 'two'],
+    tools: [aSubagentTool(), write],
+    script: answering(answers),
   }
   const one = await openMemoryRuntime(shared)
   const two = await openMemoryRuntime({ ...shared, node: 'two', takesOver: true })

@@ -85,7 +85,12 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   const loadedRunner = (id: SessionId) => loaded.get(id)?.runner ?? null
   const handOver = (id: SessionId) => unload(parts, id, 'closing')
   const registry: SessionRegistry = {
-    ...{ deps, stores, news, all, owners: parts.owners, subagents: parts.subagents },
+    deps,
+    stores,
+    news,
+    all,
+    owners: parts.owners,
+    subagents: parts.subagents,
     membership: createMembership(parts, { all, loaded: loadedRunner }, handOver),
     followAllNews: (signal) => parts.followAllNews(signal),
     load: load.bind(null, parts),
@@ -127,8 +132,15 @@ function createRegistryState(deps: NodeDeps, settle: SessionRegistry['settleCras
   const { news, followAll } = createNodeNews({ ...deps, owners, settle, entry: stores.entry })
   const inBackground = createBackgroundTasks(deps.onProblem)
   const parts: RegistryState = {
-    ...{ deps, stores, owners, inBackground, isClosing: false, isSuspended: false, isDraining: false },
-    ...{ news, followAllNews: followAll },
+    deps,
+    stores,
+    owners,
+    inBackground,
+    isClosing: false,
+    isSuspended: false,
+    isDraining: false,
+    news,
+    followAllNews: followAll,
     loaded: new Map(),
     loading: new Map(),
     unloading: new Map(),
@@ -137,7 +149,9 @@ function createRegistryState(deps: NodeDeps, settle: SessionRegistry['settleCras
     crashLoopGuard: createCrashLoopGuard(clock),
     watchers: createWatchers(deps, stores, (id) => inBackground(`unloading ${id}`, unload(parts, id, 'stopped'))),
     subagents: createSubagents({
-      ...{ deps, rows: stores, inBackground },
+      deps,
+      rows: stores,
+      inBackground,
       storeOf: stores.storeOf,
       depsOf: stores.depsOf,
       load: (id) => load(parts, id),
@@ -213,7 +227,9 @@ async function createRunner(
   const { lost } = session.value
   if (lost.length > 0) return refuse(logDamaged(id, lost))
   return openRunner({
-    ...{ id, epoch, storageHealth },
+    id,
+    epoch,
+    storageHealth,
     deps: stores.depsOf(id),
     loaded: session.value,
     subagents: parts.subagents,

@@ -74,7 +74,8 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
 
   return {
     ...(isOne ? store : mergeStores(store, memoryStore)),
-    ...{ depsOf, memoryUsed },
+    depsOf,
+    memoryUsed,
     storeOf: (id) => depsOf(id).store,
     async checkNames(session, names) {
       const refusal = isOne ? null : await findNameTaken(memoryStore, session, names)

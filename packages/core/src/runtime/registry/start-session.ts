@@ -58,7 +58,9 @@ export async function startSession(
   if (!seeded.ok) return seeded
   const data = options.value
   return createSession(deps, stores, {
-    ...{ session: session ?? deps.newSessionId(), parent: null, base: 0 },
+    session: session ?? deps.newSessionId(),
+    parent: null,
+    base: 0,
     events(handle) {
       const started = startedEvent(data, workdir.value, handle, deps.models.defaultModel())
       return withLengths(emptySession(), [started, ...seeded.value])

@@ -16,7 +16,9 @@ export function createWatchers(deps: NodeDeps, { storeOf }: SessionStores, unloa
   const notifiers = createNotifiers(deps.onProblem)
   const autoTitle = titleModel === undefined ? null : createAutoTitle(deps, storeOf, titleModel)
   return {
-    ...{ idleUnloader, notifiers, autoTitle },
+    idleUnloader,
+    notifiers,
+    autoTitle,
     afterChange(runner: SessionRunner): void {
       idleUnloader.afterChange(runner)
       notifiers.afterChange(runner.id, runner.folded().state)

@@ -317,7 +317,11 @@ describe('pruning', () => {
       const meta = { ...entry.meta, id, handle: `cold-harbor-${born}` as typeof entry.meta.handle }
       orThrow(
         await store.create({
-          ...{ session: id, parent: null, base: 0, owner: 'one', blobs: [] },
+          session: id,
+          parent: null,
+          base: 0,
+          owner: 'one',
+          blobs: [],
           records: records.flatMap((record) =>
             'lost' in record ? [] : [{ record, body: JSON.stringify(record.event) }],
           ),

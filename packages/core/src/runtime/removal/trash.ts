@@ -87,7 +87,10 @@ export async function trashMany(registry: SessionRegistry, many: Many): Promise<
   const account = createRemovalSummary(dryRun)
   const isElsewhere = createIsElsewhere(registry.deps)
   const options = {
-    ...{ isElsewhere, dryRun, force, sparesPinned: !force },
+    isElsewhere,
+    dryRun,
+    force,
+    sparesPinned: !force,
     isMeant: ({ activeAt }: { readonly activeAt: number }) => activeBefore === undefined || activeAt < activeBefore,
   }
   let cursor: string | undefined

@@ -37,7 +37,9 @@ export async function expandPrompt(
   invariant(origin, 'a prompt needs a started session')
   const { name, given, typed } = command
   const expansion = await deps.commands.expand({
-    ...{ workdir: origin.workdir, name, given },
+    workdir: origin.workdir,
+    name,
+    given,
     serversOff: settings.serversOff ?? [],
   })
   if (!expansion.ok) return expansion

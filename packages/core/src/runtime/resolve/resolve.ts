@@ -42,7 +42,8 @@ export async function resolve(
     case 'queueSteering':
     case 'queueFollowUp':
       return submitToHooks(deps, await withCap(deps, payer, resolvePrompt(deps, payer, command.content, commandId)), {
-        ...{ command, commandId },
+        command,
+        commandId,
       })
     case 'editQueueEntry':
       return submitToHooks(deps, await expandContent(deps, command.content, commandId, noRefusal), {

@@ -38,7 +38,8 @@ async function open(caps: readonly Cap[], options: Partial<TestRuntimeOptions> =
   for (const cap of caps) orThrow(await store.setCap(cap))
   let calls = 0
   const runtime = await openMemoryRuntime({
-    ...{ store, tools: [look, aSubagentTool()] },
+    store,
+    tools: [look, aSubagentTool()],
     script: (): ScriptedAnswer =>
       ++calls % 4 === 0 ? [say('Done.'), finish('stop', used)] : [call('look', {}), finish('calls', used)],
     ...options,
@@ -93,7 +94,8 @@ describe('a cap that is reached in a turn', () => {
 
     for (const command of [{ type: 'continue' }, { type: 'sendPrompt', content: 'more' }] as const)
       expect(await sendAs(runtime, anna, command)).toMatchObject({
-        ...{ ok: false, fault: { code: 'spending_cap', details: { retryAfterSeconds: 86_400 } } },
+        ok: false,
+        fault: { code: 'spending_cap', details: { retryAfterSeconds: 86_400 } },
       })
     expect(calls()).toBe(2)
 
@@ -201,7 +203,8 @@ describe('a subagent', () => {
 describe('a model without a known price', () => {
   const unpriced = (options: Partial<TestRuntimeOptions> = {}): Partial<TestRuntimeOptions> => ({
     models: modelsWith(() => ({
-      ...{ type: 'ready', isPriced: false },
+      type: 'ready',
+      isPriced: false,
       provider: {
         async *stream() {
           yield { type: 'said', part: 0, said: { type: 'text', text: 'Hi.' } }
@@ -215,10 +218,8 @@ describe('a model without a known price', () => {
   it('is refused by a cap in dollars, with the way out', async () => {
     const { runtime } = await open([{ maxCost: 5 }], unpriced())
     expect(await sendAs(runtime, anna, { type: 'sendPrompt', content: 'go' })).toMatchObject({
-      ...{
-        ok: false,
-        fault: { code: 'price_unknown', message: expect.stringContaining('Set its price in the config') },
-      },
+      ok: false,
+      fault: { code: 'price_unknown', message: expect.stringContaining('Set its price in the config') },
     })
     expect(await runtime.events()).toEqual(['session.started'])
   })

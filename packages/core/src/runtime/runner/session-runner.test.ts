@@ -111,7 +111,10 @@ describe('a tool that ignores its abort', () => {
       return { type: 'ok', output: { text: 'late' } }
     }
     const prepare: Tool['prepare'] = async (args) => ({
-      ...{ type: 'ready', args, preview: { type: 'arguments', args }, contentHash },
+      type: 'ready',
+      args,
+      preview: { type: 'arguments', args },
+      contentHash,
     })
     return { started: started.promise, end: ended.resolve, tool: { ...aTool('touch', run, false), prepare } }
   }

@@ -83,7 +83,9 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   }
   performer.reconcile(plan(session.folded.state))
   return ok({
-    ...{ id: options.id, hub, isWriting: sideWork.isBusy },
+    id: options.id,
+    hub,
+    isWriting: sideWork.isBusy,
     submit: submit.bind(null, session),
     report: (input) => report(session, input),
     lose: () => session.enqueue(async () => loseToOther(session)),
@@ -106,18 +108,21 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     deps.observer?.storage?.(id, error)
   })
   const enqueue = createSerialQueue()
-  const effects = createEffectDeps(
-    options,
-    { hub, storage, sideWorkSignal: sideWork.signal, record: (input) => report(session, input) },
-    () => session.folded.state,
-  )
+  const effects = createEffectDeps(options, {
+    hub,
+    storage,
+    sideWorkSignal: sideWork.signal,
+    record: (input) => report(session, input),
+    state: () => session.folded.state,
+  })
   const performer = createPerformer(
     createEffectRunner(effects),
     (input) => report(session, input),
     (cause) => deps.onProblem({ where: `session ${id}`, cause }),
   )
   const aborting = createAbortTurn({
-    ...{ enqueue, inBackground },
+    enqueue,
+    inBackground,
     pause: (delayMs) => new Promise((resolve) => void deps.clock.after(delayMs, resolve)),
     record: (submission) => recordAbort(session, submission),
     isClosed: () => session.closed !== null,
@@ -131,28 +136,37 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     isWatched: () => hub.size > 0,
   })
   const session: RunningSession = {
-    ...{ options, enqueue, hub, effects, performer, sideWork, aborting, notices },
-    ...{ arrivals: createArrivalOrder(), unrecorded: createUnrecorded() },
+    options,
+    enqueue,
+    hub,
+    effects,
+    performer,
+    sideWork,
+    aborting,
+    notices,
+    arrivals: createArrivalOrder(),
+    unrecorded: createUnrecorded(),
     folded: { state: loaded.state, row: loaded.row },
-    ...{ closed: null, suspended: null, isEnding: false, foreseen: null },
+    closed: null,
+    suspended: null,
+    isEnding: false,
+    foreseen: null,
     snapshots: createSnapshotAutosave(id, deps.store, loaded.snapshotSeq, inBackground),
   }
   if (loaded.state.seq === 1) effects.recent?.begin(id)
   return session
 }
 
-type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal' | 'record'> & { readonly storage: SessionStorage }
+type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal' | 'record' | 'state'> & { readonly storage: SessionStorage }
 
-function createEffectDeps(
-  { id, epoch, deps, subagents }: RunnerOptions,
-  own: OwnParts,
-  state: EffectDeps['state'],
-): EffectDeps {
+function createEffectDeps({ id, epoch, deps, subagents }: RunnerOptions, own: OwnParts): EffectDeps {
   const checkDamage = createWindowDamageCheck()
   const effects: EffectDeps = {
     ...deps,
     ...own,
-    ...{ session: id, epoch, state, subagents },
+    session: id,
+    epoch,
+    subagents,
     requests: deps.requests ?? createRequestBuilder(deps.store, deps.blobs),
     findDamage: () => checkDamage(effects),
     oneByOne: createSerialQueue(),

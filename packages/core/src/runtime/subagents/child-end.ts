@@ -66,7 +66,9 @@ function explain({ turn }: SessionState, status: Exclude<ChildOutcome, 'complete
 
 /** Returns the end of a subagent that never began, or that cannot be read. */
 export const unknownEnd = (status: ChildOutcome, text: string): ChildEnd => ({
-  ...{ status, output: { text }, handle: null },
+  status,
+  output: { text },
+  handle: null,
 })
 
 async function readLastWords(log: ChildStore['log'], id: SessionId, state: SessionState): Promise<string | null> {

@@ -66,7 +66,8 @@ function joined(first: FileChange, next: FileChange): FileChange | null {
   const { path, before } = first
   const { after, mode, link, child } = next
   return {
-    ...{ path, change: wasThere ? (isThere ? 'modified' : 'deleted') : 'created' },
+    path,
+    change: wasThere ? (isThere ? 'modified' : 'deleted') : 'created',
     ...(before !== undefined && { before }),
     ...(after !== undefined && { after }),
     ...(mode !== undefined && { mode }),

@@ -10,7 +10,12 @@ export function childViewOf(state: SessionState, meta: Meta): ChildView | null {
   const { pendingApprovals } = viewOf(state)
   const { call, agent, depth } = subagent
   return {
-    ...{ id: meta.id, handle: meta.handle, parent, call, depth, agent },
+    id: meta.id,
+    handle: meta.handle,
+    parent,
+    call,
+    depth,
+    agent,
     task: taskPreview(meta.preview),
     ...(meta.background && { background: true }),
     model: meta.model,

@@ -49,7 +49,10 @@ function startedEvent(given: Inheritance, handle: Handle): EventOf<'session.star
     handle,
     workdir,
     settings: {
-      ...{ model, thinkingLevel, mode, budgets },
+      model,
+      thinkingLevel,
+      mode,
+      budgets,
       ...(approvals !== undefined && { approvals }),
       ...(permissions !== undefined && { permissions }),
       ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
@@ -63,7 +66,8 @@ function startedEvent(given: Inheritance, handle: Handle): EventOf<'session.star
     ...(!hooksEnabled && { hooksEnabled: false }),
     sessionStartHook: false, // it does not begin a session of its own
     ...(request.background && { background: true }),
-    ...{ parent, subagent },
+    parent,
+    subagent,
   }
 }
 

@@ -34,7 +34,12 @@ async function openTwice(answers: Answers) {
   await shared.store.registerNode({ id: 'one', address: '', startedAt: '' })
   const restart = async (): Promise<TestRuntime> => {
     const second = await openMemoryRuntime({
-      ...{ ...shared, tools, script: answering(answers), node: 'two', living: ['two'], takesOver: true },
+      ...shared,
+      tools,
+      script: answering(answers),
+      node: 'two',
+      living: ['two'],
+      takesOver: true,
     })
     await second.registry.settleCrashed()
     return second

@@ -55,7 +55,10 @@ export async function admitChild(
       : []
   const budgets = trees.budgets(place.root) ?? settings.budgets
   return ok({
-    ...{ parent: deps.session, state, request, notes },
+    parent: deps.session,
+    state,
+    request,
+    notes,
     subagent: { ...place, call, agent: request.agent },
     model: model.value,
     tools: tools ?? origin.tools,

@@ -11,9 +11,13 @@ export async function contextOf(trees: Trees, session: SessionId, state: Session
   const { running, started } = await trees.count(root)
   const budgets = remainingBudgets(trees.budgets(root) ?? settings.budgets, await trees.used(root))
   return {
-    ...{ root, depth, refusal: limitText(depth, running, started) },
+    root,
+    depth,
+    refusal: limitText(depth, running, started),
     workdir: origin?.workdir ?? '',
-    ...{ model: settings.model, thinkingLevel: settings.thinkingLevel, mode: settings.mode },
+    model: settings.model,
+    thinkingLevel: settings.thinkingLevel,
+    mode: settings.mode,
     skills: [...skills],
     boundaries: boundaries.map(({ path, start, end }) => ({ path, start, end })),
     approvals: settings.approvals ?? 'destructive',
@@ -21,6 +25,9 @@ export async function contextOf(trees: Trees, session: SessionId, state: Session
     tools: origin?.tools ? [...origin.tools] : null,
     readOnly: origin?.readOnly ?? false,
     budgets,
-    ...{ running, runningMax: limits.subagentsRunningMax, started, startedMax: limits.subagentsMax },
+    running,
+    runningMax: limits.subagentsRunningMax,
+    started,
+    startedMax: limits.subagentsMax,
   }
 }

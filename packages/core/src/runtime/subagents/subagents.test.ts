@@ -101,8 +101,12 @@ describe('a subagent in the foreground', () => {
 
   it('inherits model, thinking level, mode, rules and folder, and is listed only under its parent', async () => {
     const start: Partial<StartOptions> = {
-      ...{ thinkingLevel: 'high', mode: 'plan', permissions: [{ tool: 'mcp__web__fetch', verdict: 'deny' }] },
-      ...{ budgets: { maxTokens: 10_000 }, readOnly: false, approvals: 'all' },
+      thinkingLevel: 'high',
+      mode: 'plan',
+      permissions: [{ tool: 'mcp__web__fetch', verdict: 'deny' }],
+      budgets: { maxTokens: 10_000 },
+      readOnly: false,
+      approvals: 'all',
     }
     const { handle, send, registry } = await open(
       { go: () => delegate({ task: 'look' }) },

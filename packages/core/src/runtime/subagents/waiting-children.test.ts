@@ -9,7 +9,10 @@ describe('a list', () => {
     const [root, child, grandchild] = ['w', 'x', 'y'].map((end) => SessionId.parse(`${aSession.slice(0, -1)}${end}`))
     if (!root || !child || !grandchild) throw new Error('three names are three ids')
     const asSubagent = (id: SessionId, parent: SessionId, rest: Partial<Meta>): Listed => ({
-      ...{ busy: rest.waiting === undefined, owner: null, trashedAt: null, position: { pinned: 0, at: 0, order: 0 } },
+      busy: rest.waiting === undefined,
+      owner: null,
+      trashedAt: null,
+      position: { pinned: 0, at: 0, order: 0 },
       meta: aMeta({ id, parent, subagent: { root, depth: 1, call: 1, agent: 'general' }, ...rest }),
     })
     const below = (rest: Partial<Meta>) => ({

@@ -82,7 +82,10 @@ describe('a call that changed a bounded file', () => {
   const lines = { start: 3, end: 12, content: newContent }
   const finish = (state: typeof phases.started) =>
     events(state, {
-      ...{ type: 'tool.finished', call: CallId.parse(5), outcome: { type: 'ok', output: { text: '' } }, durationMs: 1 },
+      type: 'tool.finished',
+      call: CallId.parse(5),
+      outcome: { type: 'ok', output: { text: '' } },
+      durationMs: 1,
       files: [{ path: 'a.ts', change: 'modified', boundary: lines }],
     })
 

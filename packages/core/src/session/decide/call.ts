@@ -19,7 +19,10 @@ import { withdrawQuestion } from './question.ts'
 
 /** Settles a call that did not run to its end; `by` is the client that ended it. */
 export const settle = (call: CallId, outcome: Outcome, by?: ClientId | null): Event => ({
-  ...{ type: 'call.settled', call, outcome, durationMs: null },
+  type: 'call.settled',
+  call,
+  outcome,
+  durationMs: null,
   ...(by !== undefined && { by: { client: by } }),
 })
 
@@ -165,6 +168,10 @@ export function noteEscapedProcess(state: SessionState, { tool, text }: ReportOf
 
 /** Tells people what happened outside of a turn. It is shown with the last one. */
 const noticeOf = (state: SessionState, code: string, text: string): Event => ({
-  ...{ type: 'note.added', kind: 'notice', level: 'error', code, text },
+  type: 'note.added',
+  kind: 'notice',
+  level: 'error',
+  code,
+  text,
   turn: TurnNumber.parse(Math.max(0, state.turns - 1)),
 })

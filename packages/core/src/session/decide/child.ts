@@ -58,7 +58,11 @@ const queueResult = (child: OpenChild, end: ChildEnd): Events => [
 ]
 
 const endOf = ({ session, call }: OpenChild, { status, output }: ChildEnd): Event => ({
-  ...{ type: 'child.ended', call, child: session, status, output },
+  type: 'child.ended',
+  call,
+  child: session,
+  status,
+  output,
 })
 
 /** Records what a subagent did to files, as changes of the call that started it. */

@@ -10,7 +10,8 @@ const goneOnMax = 8
 export const hooksRan = (state: SessionState, runs: readonly HookRun[] = [], about?: CallId): Events =>
   runs.map(
     (run): Event => ({
-      ...{ type: 'hook.ran', turn: turnNow(state) },
+      type: 'hook.ran',
+      turn: turnNow(state),
       ...(about !== undefined && { about }),
       ...run,
     }),

@@ -51,14 +51,21 @@ const answerPeople = (
   state: SessionState,
   { note, name }: { readonly note: string; readonly name: string },
 ): Event => ({
-  ...{ type: 'note.added', turn: turnNow(state), kind: 'system', level: 'info', code: `/${name}`, text: note },
+  type: 'note.added',
+  turn: turnNow(state),
+  kind: 'system',
+  level: 'info',
+  code: `/${name}`,
+  text: note,
 })
 
 /** Returns the events of a prompt that enters a turn. The session follows a skill whose text the prompt has. */
 export function say(turn: TurnNumber, prompt: Prompt & { readonly id?: EntryId }): Events {
   const { content, typed, skill, context, child, id } = prompt
   const said: EventOf<'user.said'> = {
-    ...{ type: 'user.said', turn, content },
+    type: 'user.said',
+    turn,
+    content,
     ...(id !== undefined && { entry: id }),
     ...(typed !== undefined && { typed }),
     ...(context !== undefined && { context }),

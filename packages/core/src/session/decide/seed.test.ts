@@ -10,7 +10,8 @@ const events = (...messages: readonly unknown[]) => {
 const types = (...messages: readonly unknown[]) => events(...messages).map(({ type }) => type)
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string, ...ids: readonly string[]) => ({
-  ...{ role: 'assistant', content },
+  role: 'assistant',
+  content,
   ...(ids.length > 0 && { toolCalls: ids.map((id) => ({ id, tool: 'look', args: { id } })) }),
 })
 const result = (toolCallId: string, isError = false) => ({ role: 'tool', content: 'seen', toolCallId, isError })

@@ -160,6 +160,10 @@ function closeCalls({ events, open }: Seeding, isLeft: (call: Open) => boolean):
 const isAwaited = ({ isGiven }: Open): boolean => isGiven
 
 const note = (turn: TurnNumber, text: string, isForModel: boolean, level: 'info' | 'error' = 'info'): Event => ({
-  ...{ type: 'note.added', turn, kind: 'system', level, text },
+  type: 'note.added',
+  turn,
+  kind: 'system',
+  level,
+  text,
   ...(isForModel && { told: true }),
 })

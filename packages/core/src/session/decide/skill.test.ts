@@ -4,7 +4,10 @@ import { asked, decided, events } from '../../testing/deciding.ts'
 import { skillsToTell } from '../skills-to-tell.ts'
 
 const activated = (name: string, more: object = {}): EventInput => ({
-  ...{ type: 'skill.activated', name, hash: 'a', by: 'person' },
+  type: 'skill.activated',
+  name,
+  hash: 'a',
+  by: 'person',
   ...more,
 })
 const activate = (name: string, hash = 'a') => asked({ type: 'activateSkill', name }, { skill: { name, hash } })
@@ -38,8 +41,15 @@ describe('skills of a session', () => {
 
   it('are told again once the conversation that had them is summarised', () => {
     const state = stateAfter(activated('b', { by: 'model', inConversation: true }), {
-      ...{ type: 'checkpoint.written', turn: 0, summary: 's', keepFrom: 9, tokensBefore: 9, tokensAfter: 1 },
-      ...{ why: 'asked', usage: null, model: 'demo/agent' },
+      type: 'checkpoint.written',
+      turn: 0,
+      summary: 's',
+      keepFrom: 9,
+      tokensBefore: 9,
+      tokensAfter: 1,
+      why: 'asked',
+      usage: null,
+      model: 'demo/agent',
     } as EventInput)
     expect(skillsToTell(state)).toEqual([{ name: 'b', isRepeated: true }])
   })

@@ -9,7 +9,11 @@ import { viewOf } from '../view.ts'
 const fault = { kind: 'rate_limited', message: 'The service is overloaded.' } as const
 const stepOf = ({ turn }: SessionState) => (turn.phase === 'thinking' ? turn.step : StepId.parse(0))
 const overloaded = (state: SessionState, fallback: string | null): Report => ({
-  ...{ type: 'model.failed', step: stepOf(state), parts: [], fault, usage: null },
+  type: 'model.failed',
+  step: stepOf(state),
+  parts: [],
+  fault,
+  usage: null,
   fallback,
 })
 /** Seq 5: the session model could not answer, and a fallback is next. */
@@ -36,12 +40,20 @@ describe('a call that is retried', () => {
   it('adds a notice with the failure, the wait and the try, without advice', () => {
     const advising = { ...fault, message: 'The service is overloaded. Wait a little, then continue.' }
     const retrying: Report = {
-      ...{ type: 'model.retrying', step: StepId.parse(4), tries: 2, waitMs: 2143 },
-      ...{ fault: advising, happened: 'The service is overloaded.' },
+      type: 'model.retrying',
+      step: StepId.parse(4),
+      tries: 2,
+      waitMs: 2143,
+      fault: advising,
+      happened: 'The service is overloaded.',
     }
     expect(events(phases.thinking, retrying)).toEqual([
       {
-        ...{ type: 'note.added', turn: 0, kind: 'notice', level: 'info', code: 'retry' },
+        type: 'note.added',
+        turn: 0,
+        kind: 'notice',
+        level: 'info',
+        code: 'retry',
         text: 'The service is overloaded. Trying again in 2.1 s: try 3 of 4.',
       },
     ])

@@ -55,15 +55,13 @@ const endAtLimit = (turn: TurnNumber, limit: { readonly code: string; readonly t
 
 /** Tells people and the model what became of commands in the background. */
 const tellNews = (turn: TurnNumber, { text, isBreach }: NonNullable<ReportOf<'step.prepared'>['news']>): Event => ({
-  ...{
-    type: 'note.added',
-    turn,
-    kind: 'notice',
-    level: isBreach ? 'error' : 'info',
-    code: 'background',
-    text,
-    told: true,
-  },
+  type: 'note.added',
+  turn,
+  kind: 'notice',
+  level: isBreach ? 'error' : 'info',
+  code: 'background',
+  text,
+  told: true,
 })
 
 /** Records the model's answer and calls. Without calls the turn ends, unless a prompt steers it. */

@@ -114,7 +114,8 @@ describe('a store in PostgreSQL', () => {
     expect(await holdfast.doctor()).toMatchObject({ isIntact: true, sessions: 1 })
     await expect(holdfast.backup(join(base, 'copy'))).rejects.toThrow('pg_dump')
     expect(await run(database, locationIn(base, 'jsonl'))).toMatchObject({
-      ...{ ok: false, fault: { code: 'session_locked', details: { sessions: [id] } } },
+      ok: false,
+      fault: { code: 'session_locked', details: { sessions: [id] } },
     })
     await holdfast.close()
     expect(await run(database, locationIn(base, 'jsonl'))).toMatchObject({ ok: true, value: { copied: 1 } })
@@ -127,7 +128,8 @@ describe('a store in PostgreSQL', () => {
     await store.release(newSession(1).session, newSession(1).owner, 1)
     await store.close()
     expect(await run(database, locationIn(base, 'jsonl'))).toMatchObject({
-      ...{ ok: false, fault: { code: 'bad_request', details: { tenant: 'acme' } } },
+      ok: false,
+      fault: { code: 'bad_request', details: { tenant: 'acme' } },
     })
     orThrow(await run(database, other))
     expect((await contentOf(other))?.sessions).toMatchObject([{ tenant: 'acme' }])

@@ -102,8 +102,14 @@ describe.each([
     const record = { seq: row.head + 1, at: row.entry.meta.createdAt, v: 1, event }
     orThrow(
       await opened.store.append({
-        ...{ session: filled.talk, after: row.head, epoch: lease.epoch, entry: row.entry, clearDraft: false },
-        ...{ records: [{ record, body: JSON.stringify(event) }], blobs: [], trust: [] },
+        session: filled.talk,
+        after: row.head,
+        epoch: lease.epoch,
+        entry: row.entry,
+        clearDraft: false,
+        records: [{ record, body: JSON.stringify(event) }],
+        blobs: [],
+        trust: [],
       }),
     )
     await opened.store.close()

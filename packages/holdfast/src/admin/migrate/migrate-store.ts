@@ -129,7 +129,10 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
   const opened = orThrow(await openSavedStore(to, onProblem, environment))
   try {
     const copy: CopyDeps = {
-      ...{ source, sourceBlobs, target: opened.store, targetBlobs: opened.blobs },
+      source,
+      sourceBlobs,
+      target: opened.store,
+      targetBlobs: opened.blobs,
       onRecords: (more) => {
         records += more
         onProgress?.({ phase: 'copying', sessions: count.copied, records, total })
@@ -157,7 +160,11 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
   const verified = await verifyRecords(source, to, refused, onVerified, signal)
   const missingBlobs = await verifyBlobs({ source, sourceBlobs, refused, to, onBlob, signal, environment })
   return {
-    ...{ from: from.url, to: to.url, ...count, records: verified, missingBlobs },
+    from: from.url,
+    to: to.url,
+    ...count,
+    records: verified,
+    missingBlobs,
     refused: [...refused].map(([session, why]) => ({ session, why })),
   }
 }

@@ -69,8 +69,15 @@ function getSum(sums: Map<string, Sum>, name: string): Sum {
 export type Sum = { -readonly [Name in keyof Tally]: Tally[Name] } & { cost: number }
 
 const createSum = (): Sum => ({
-  ...{ messages: 0, turns: 0, calls: 0, unpriced: 0 },
-  ...{ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 },
+  messages: 0,
+  turns: 0,
+  calls: 0,
+  unpriced: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cost: 0,
 })
 
 /** Returns the sum of one model call; `usage` is null if it is unknown. */

@@ -17,7 +17,10 @@ afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 const step = (model: string) => ({ type: 'step.started', turn: 0, model, thinkingLevel: 'off', attempt: 1 })
 const ended = (cost: number | null, input = 10) => ({
-  ...{ type: 'step.ended', turn: 0, step: 1, finish: 'stop' },
+  type: 'step.ended',
+  turn: 0,
+  step: 1,
+  finish: 'stop',
   usage: { input, output: 2, cacheRead: 1, cacheWrite: 0, cost },
 })
 const titled = (usage: object | null) => ({
@@ -26,8 +29,15 @@ const titled = (usage: object | null) => ({
   named: { model: 'demo/titles', usage },
 })
 const summed = {
-  ...{ type: 'checkpoint.written', turn: 0, summary: 's', keepFrom: 1, tokensBefore: 9, tokensAfter: 1, why: 'asked' },
-  ...{ usage: { input: 4, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0.125 }, model: 'demo/scribe' },
+  type: 'checkpoint.written',
+  turn: 0,
+  summary: 's',
+  keepFrom: 1,
+  tokensBefore: 9,
+  tokensAfter: 1,
+  why: 'asked',
+  usage: { input: 4, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0.125 },
+  model: 'demo/scribe',
 }
 const cut = { type: 'step.ended', turn: 0, step: 1, finish: 'error', usage: null }
 

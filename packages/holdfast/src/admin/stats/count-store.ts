@@ -68,7 +68,8 @@ async function count(source: ReadOnlyStore, location: SavedLocation): Promise<St
       .map(([day, tally]) => ({ day, ...tally })),
     models: sortByMessages(toTallies(sums.models)).map(([model, tally]) => ({ model, ...tally })),
     workspaces: sortByMessages(toTallies(sums.workspaces)).map(([workspace, tally]) => ({
-      ...{ workspace, sessions: inWorkspace.get(workspace) ?? 0 },
+      workspace,
+      sessions: inWorkspace.get(workspace) ?? 0,
       ...tally,
     })),
     store: { records, ...(await measureStore(source, location)) },

@@ -258,7 +258,7 @@ async function exportSession({ handle, context, tell }: PlainDeps, given: string
   if (!format) return tell('The name of the file must end in .md, .html, .json or .jsonl.')
   const quiet = { ...context.err, write: async () => undefined }
   const place = { store: undefined, url: undefined, 'token-file': undefined } as const
-  const flags = { ...{ format, output, force: false, redact: false, json: false }, ...place }
+  const flags = { format, output, force: false, redact: false, json: false, ...place }
   await exportToFile({ positionals: [meta.id], flags }, { ...context, err: quiet })
   await tell(`Wrote ${escapeLine(output)}.`)
 }

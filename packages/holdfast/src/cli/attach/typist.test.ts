@@ -37,11 +37,9 @@ function createTyping({ isDriving = true }: Answers = {}) {
     search: async () => ok({ hits: [], next: null }),
   }
   const typist = createTypist({
-    ...{
-      handle,
-      client: 'here',
-      output: { show: async () => undefined, end: async () => undefined, note: print, tell: print },
-    },
+    handle,
+    client: 'here',
+    output: { show: async () => undefined, end: async () => undefined, note: print, tell: print },
     screen: { isDriving: () => isDriving, questions: () => [], isRunning: () => false } as never,
     sessions: sessions as never,
     context: { err, now: () => 0 } as never,

@@ -7,8 +7,10 @@ import { complete } from './next-words.ts'
 
 const tell = Object.entries(tellCommands).map(([word, [, about]]) => ({ word, about }))
 const vocabulary = {
-  ...{ specs: commandSpecs, tellCommands: tell },
-  ...{ terminal: tuiSpec, isTerminalArgument: isTuiArgument },
+  specs: commandSpecs,
+  tellCommands: tell,
+  terminal: tuiSpec,
+  isTerminalArgument: isTuiArgument,
 }
 const completed = (...typed: readonly string[]) => complete(typed, vocabulary)
 const wordsOf = (...typed: readonly string[]) => {
@@ -54,7 +56,8 @@ describe('completion', () => {
 
   it('offers the branches of the session that is named', () => {
     expect(completed('show', 'calm-harbor-12', '--branch', '')).toEqual({
-      ...{ type: 'branches', session: 'calm-harbor-12' },
+      type: 'branches',
+      session: 'calm-harbor-12',
     })
     expect(completed('switch', 'calm-harbor-12', '')).toEqual({ type: 'branches', session: 'calm-harbor-12' })
   })

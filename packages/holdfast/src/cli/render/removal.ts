@@ -32,7 +32,10 @@ export const movedToTrash = { did: 'Moved to the trash:', would: 'Would move to 
 export const deletedForever = { did: 'Deleted permanently:', would: 'Would delete permanently:' }
 
 export const nothingRemoved = (dryRun: boolean): Removal => ({
-  ...{ count: 0, gone: [], workspaces: [], stayed: [] },
+  count: 0,
+  gone: [],
+  workspaces: [],
+  stayed: [],
   dryRun,
 })
 

@@ -17,9 +17,19 @@ const said = (seq: number, text: string, type: 'text.said' | 'thinking.said' = '
   recorded(seq, { type, turn: 0, step, text, provider: 'demo' })
 
 const aChild = ChildView.parse({
-  ...{ id: `ses_${'0'.repeat(26)}`, parent: `ses_${'1'.repeat(26)}`, handle: 'calm-harbor-1', call: 7, depth: 1 },
-  ...{ agent: 'general', task: 'list src', model: 'demo/agent', status: 'running', tool: null },
-  ...{ usage: noUsage, pendingApprovals: [], startedAt: '2026-01-01T00:00:00.000Z' },
+  id: `ses_${'0'.repeat(26)}`,
+  parent: `ses_${'1'.repeat(26)}`,
+  handle: 'calm-harbor-1',
+  call: 7,
+  depth: 1,
+  agent: 'general',
+  task: 'list src',
+  model: 'demo/agent',
+  status: 'running',
+  tool: null,
+  usage: noUsage,
+  pendingApprovals: [],
+  startedAt: '2026-01-01T00:00:00.000Z',
 })
 
 const shown = (...frames: readonly Frame[]) => shownAt(false, ...frames)
@@ -186,7 +196,9 @@ describe('the output of a running command', () => {
   const output = (text: string) =>
     aFrame({ type: 'delta', step: 5, part: 9, kind: 'output', call: 6, index: 0, text }) as Frame
   const settled = recorded(9, {
-    ...{ type: 'call.settled', call: 6, durationMs: 3 },
+    type: 'call.settled',
+    call: 6,
+    durationMs: 3,
     outcome: { type: 'ok', output: { text: 'one\ntwo\nlast' } },
   })
 

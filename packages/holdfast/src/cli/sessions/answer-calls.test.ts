@@ -6,7 +6,9 @@ import { createAnswering } from './answer-calls.ts'
 
 const approval = (id: number): PendingApproval =>
   PendingApproval.parse({
-    ...{ id, call: id - 1, tool: 'shell' },
+    id,
+    call: id - 1,
+    tool: 'shell',
     preview: { type: 'command', command: `echo ${id}`, cwd: '/work' },
   })
 
@@ -25,17 +27,22 @@ it('does not ask about a call that the answer to the one before has covered', as
   const { output: written, text } = createTextOutput()
   const notes: string[] = []
   const err = {
-    ...{ paint: written.paint, isTerminal: true },
+    paint: written.paint,
+    isTerminal: true,
     async write(shown: string) {
       await written.write(shown)
       if (shown.includes('Approve?')) setImmediate(() => input.write('t'))
     },
   } as unknown as typeof written // no more of it is used
   const answering = createAnswering({
-    ...{ handle, approvals: 'ask', isJson: false, interruption: new AbortController().signal },
+    handle,
+    approvals: 'ask',
+    isJson: false,
+    interruption: new AbortController().signal,
     context: { err, keyboard: () => input },
     output: {
-      ...{ show: async () => undefined, end: async () => undefined },
+      show: async () => undefined,
+      end: async () => undefined,
       note: async (note) => void notes.push(note),
       tell: async (note) => void notes.push(note),
     },

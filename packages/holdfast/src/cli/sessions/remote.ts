@@ -11,7 +11,12 @@ export async function readRemoteList(server: GivenServer, asked: StoredListReque
   const { handles } = connectGiven(server)
   const { limit, running, trashed, pinned, activeFrom, cursor, workspace, search, model, waiting, subagents } = asked
   const options = {
-    ...{ workspace, search, model, pinned, waiting, subagents },
+    workspace,
+    search,
+    model,
+    pinned,
+    waiting,
+    subagents,
     ...(running && { running }),
     ...(trashed && { trashed: true as const }),
     ...(activeFrom !== undefined && { activeFrom: new Date(activeFrom).toISOString() }),
@@ -36,5 +41,5 @@ export async function openRemote(context: CliContext, server: GivenServer, name:
 export async function readRemoteSession(handle: SessionHandle, branch: PageRequest['branch']) {
   const { page, branches, id } = handle
   const { session: meta } = orThrow(await page({ limit: 1, branch }))
-  return { ...{ id, meta, lost: [], branches }, pages: () => readPages(page, branch), newest: readNewest(page, branch) }
+  return { id, meta, lost: [], branches, pages: () => readPages(page, branch), newest: readNewest(page, branch) }
 }

@@ -57,7 +57,12 @@ async function readSession({ source, openBlobs }: StoreToRead, id: SessionId, br
   const { lost, page, branches } = orThrow(await openStoredHandle(source, id, isNodeAlive))
   const { session: meta } = orThrow(await page({ limit: 1, branch }))
   return {
-    ...{ id, meta, log: source, openBlobs, lost, branches },
+    id,
+    meta,
+    log: source,
+    openBlobs,
+    lost,
+    branches,
     /** Reads the messages page by page, oldest first; never holds all of them in memory. */
     pages: () => readPages(page, branch),
     newest: readNewest(page, branch),

@@ -33,7 +33,9 @@ export async function submitCommand(
     const handle = orThrow(await openNamed(sessions, context, name))
     if (!isRemote)
       return submitHere(handle, command, (answer) => print(answer, sessions, handle.id), {
-        ...{ context, interruption, isHere: () => isHere(handle.id) },
+        context,
+        interruption,
+        isHere: () => isHere(handle.id),
       })
     await print(orThrow(await handle.submit(command)), sessions, handle.id)
     return exitCodes.ok

@@ -70,9 +70,15 @@ async function keep({ id, records, parent }: Kept, number: number): Promise<read
   const made = { session: id, parent: parent ?? null, base, owner: 'me', records: encoded, entry, blobs: [] }
   orThrow(await store.create(made))
   return folds.map(({ state }) => ({
-    ...{ session: id, line: state.line, seq: state.seq, checkpoint: state.checkpoint, pins: state.pins },
-    ...{ model: state.settings.model, thinkingLevel: state.settings.thinkingLevel },
-    ...{ system: 'Be kind.', tools: [{ name: 'look', description: 'Looks.', input: { type: 'object' } }] },
+    session: id,
+    line: state.line,
+    seq: state.seq,
+    checkpoint: state.checkpoint,
+    pins: state.pins,
+    model: state.settings.model,
+    thinkingLevel: state.settings.thinkingLevel,
+    system: 'Be kind.',
+    tools: [{ name: 'look', description: 'Looks.', input: { type: 'object' } }],
     providerOptions: state.origin?.providerOptions,
   }))
 }
@@ -221,8 +227,13 @@ async function randomLog(seed: number): Promise<readonly Recorded[]> {
     events.push({ type: 'turn.ended', turn, reason: 'done' })
     if (dice.chance(1, 5))
       events.push({
-        ...{ type: 'checkpoint.written', turn, summary: `So far ${turn}.`, keepFrom: events.length - 2 },
-        ...{ tokensBefore: 10, tokensAfter: 1, why: 'made' },
+        type: 'checkpoint.written',
+        turn,
+        summary: `So far ${turn}.`,
+        keepFrom: events.length - 2,
+        tokensBefore: 10,
+        tokensAfter: 1,
+        why: 'made',
       })
   }
   return recordsOf(events)

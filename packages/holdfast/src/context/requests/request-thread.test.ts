@@ -18,11 +18,21 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 const onProblem = (problem: Problem) => void problems.push(problem)
 
 const asked: RequestAsked = {
-  ...{ session: aSession, line: [{ from: 1, to: null }], seq: 9, checkpoint: null, pins: [] },
-  ...{ model: 'sim/model', thinkingLevel: 'off', system: 'Be kind.', tools: [] },
+  session: aSession,
+  line: [{ from: 1, to: null }],
+  seq: 9,
+  checkpoint: null,
+  pins: [],
+  model: 'sim/model',
+  thinkingLevel: 'off',
+  system: 'Be kind.',
+  tools: [],
 }
 const requestNamed = (text: string): ModelRequest => ({
-  ...{ model: 'sim/model', thinkingLevel: 'off', system: 'Be kind.', tools: [] },
+  model: 'sim/model',
+  thinkingLevel: 'off',
+  system: 'Be kind.',
+  tools: [],
   messages: [{ role: 'user', content: [{ type: 'text', text }] }],
 })
 

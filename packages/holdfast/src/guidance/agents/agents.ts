@@ -11,8 +11,14 @@ import type { AgentFile } from './parse-agent.ts'
 export type AgentFolders = Agents & { readonly offers: FindOffers }
 
 const general: ListedAgent = {
-  ...{ name: generalAgent, description: 'any task, with all tools of its parent', scope: 'built-in', path: null },
-  ...{ state: 'listed', tools: null, model: null, problems: [] },
+  name: generalAgent,
+  description: 'any task, with all tools of its parent',
+  scope: 'built-in',
+  path: null,
+  state: 'listed',
+  tools: null,
+  model: null,
+  problems: [],
 }
 
 /** Finds kinds of agents: of the workspace from the workdir up, then the user's own, then the built-in one. */
@@ -55,7 +61,12 @@ export function createAgents(deps: GuidanceDeps): AgentFolders {
 }
 
 const generalKind: AgentKind = {
-  ...{ name: generalAgent, tools: null, withoutTools: [], model: null, instructions: '', background: false },
+  name: generalAgent,
+  tools: null,
+  withoutTools: [],
+  model: null,
+  instructions: '',
+  background: false,
 }
 
 function stateOf(file: AgentFile | null, isTrusted: boolean, taken: ReadonlySet<string>): ListedAgent['state'] {
@@ -71,14 +82,24 @@ function toListed({ scope, path, file }: AgentOnDisk, state: ListedAgent['state'
   }
   const { name, description, tools, model, problems } = file.value
   return {
-    ...{ name: escapeLine(name), description, scope, path, state, model },
+    name: escapeLine(name),
+    description,
+    scope,
+    path,
+    state,
+    model,
     tools: tools && [...tools],
     problems: problems.map((problem) => ({ path, ...problem })),
   }
 }
 
 const toKind = ({ name, tools, withoutTools, model, instructions, background }: AgentFile): AgentKind => ({
-  ...{ name, tools, withoutTools, model, instructions, background },
+  name,
+  tools,
+  withoutTools,
+  model,
+  instructions,
+  background,
 })
 
 const offerAgent = async (name: string, { file }: AgentOnDisk): Promise<Offer | null> =>

@@ -26,7 +26,10 @@ async function openSession(script: Script, start: Partial<StartOptions> = {}) {
   const model = createScriptedModel(script)
   const environment = { HOLDFAST_HOME: home, PATH: process.env['PATH'] }
   const holdfast = await openHoldfast({
-    ...{ store: 'memory:', models: { 'own/script': model }, environment, sandbox: 'off' },
+    store: 'memory:',
+    models: { 'own/script': model },
+    environment,
+    sandbox: 'off',
   })
   onTestFinished(() => holdfast.close())
   const session = await holdfast.startSession({ workdir, model: 'own/script', ...start })
@@ -178,7 +181,11 @@ describe('slash commands', () => {
     const session = await api.startSession({ workdir: home })
     const commands = await session.getCommands()
     expect(commands.find(({ name }) => name === 'fix')).toEqual({
-      ...{ name: 'fix', description: 'Fixes.', arguments: '[a] [b]', source: 'file', scope: 'user' },
+      name: 'fix',
+      description: 'Fixes.',
+      arguments: '[a] [b]',
+      source: 'file',
+      scope: 'user',
       path: join(home, 'config/commands/fix.md'),
     })
     expect(commands.map(({ name }) => name)).toEqual(commands.map(({ name }) => name).toSorted())

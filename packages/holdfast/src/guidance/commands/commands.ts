@@ -102,8 +102,13 @@ const offerCommand = async (name: string, { source }: CommandFile): Promise<Offe
   createOffer({ kind: 'command', name, path: name, text: source })
 
 const ofFile = (file: CommandFile, isTrusted: boolean): SourceCommand => ({
-  ...{ name: file.name, description: file.description, arguments: file.argumentHint },
-  ...{ source: 'file', scope: file.scope, path: file.path, isTrusted },
+  name: file.name,
+  description: file.description,
+  arguments: file.argumentHint,
+  source: 'file',
+  scope: file.scope,
+  path: file.path,
+  isTrusted,
   expand: async (given) => {
     const pieces = expandTemplate({ template: file.template, names: file.argumentNames }, given)
     return ok({ type: 'prompt', pieces })
@@ -137,17 +142,26 @@ const listBuiltIns =
   async (workdir) => {
     const builtIn = { source: 'built-in', scope: null, path: null, isTrusted: true } as const
     const standIns = [...builtInCommands].map(([name, { description, arguments: named }]) => ({
-      ...{ ...builtIn, name, description, arguments: named },
+      ...builtIn,
+      name,
+      description,
+      arguments: named,
       expand: async (): Promise<Result<Expansion>> => refuse(notQueued(name)),
     }))
     return [
       ...standIns,
       {
-        ...{ ...builtIn, name: 'help', description: 'list the slash commands', arguments: null },
+        ...builtIn,
+        name: 'help',
+        description: 'list the slash commands',
+        arguments: null,
         expand: async () => ok({ type: 'note', text: helpText(await listAll()(workdir)) }),
       },
       {
-        ...{ ...builtIn, name: 'remember', description: 'add a line to the memory', arguments: '<what>' },
+        ...builtIn,
+        name: 'remember',
+        description: 'add a line to the memory',
+        arguments: '<what>',
         expand: async (given) =>
           given === ''
             ? refuse(fault('bad_request', 'Write /remember <what>: add a line to the memory.'))

@@ -28,7 +28,8 @@ export function createCommandFinder() {
     const { fields, body } = readMarkdownFile(text)
     const template = body.trim()
     return {
-      ...{ source: text, template },
+      source: text,
+      template,
       description: oneLine(fields.text('description') ?? template.replace(/^#+ /, '').split('\n', 1)[0] ?? ''),
       argumentHint: fields.source('argument-hint'),
       argumentNames: fields.list('arguments', { spaces: true }) ?? [],

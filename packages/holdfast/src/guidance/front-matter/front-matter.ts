@@ -40,7 +40,8 @@ export function readMarkdownFile(text: string): MarkdownFile {
 const countBrackets = (source: string): number => source.match(/[[{]/g)?.length ?? 0
 
 const unread = (body: string, line: number, message: string): MarkdownFile => ({
-  ...{ fields: new Fields(), body },
+  fields: new Fields(),
+  body,
   problems: [{ line, message }],
 })
 

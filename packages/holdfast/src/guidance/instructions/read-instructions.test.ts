@@ -16,8 +16,11 @@ let denied: readonly string[] = []
 const readAll = async (...folders: string[]) =>
   readInstructions({
     mayRead: async (path) => !denied.includes(path),
-    ...{ workdir: at('repo/app'), workspace: await findWorkspaceRoot(at('repo/app'), at('home')), folders },
-    ...{ configDir: at('home/.config/holdfast'), userDir: at('home') },
+    workdir: at('repo/app'),
+    workspace: await findWorkspaceRoot(at('repo/app'), at('home')),
+    folders,
+    configDir: at('home/.config/holdfast'),
+    userDir: at('home'),
   })
 const textsOf = async (...folders: string[]) => (await readAll(...folders)).map(({ text }) => text)
 

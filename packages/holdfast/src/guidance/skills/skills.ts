@@ -106,7 +106,10 @@ function toFound({ skill, state, shadowedBy }: Judged, cut: ReadonlySet<string>)
   const badName = usableName.test(name) ? [] : [{ line: null, message: unusableName }]
   const seen = known?.isForModel ? (cut.has(name) ? 'cut' : 'listed') : 'hidden'
   return {
-    ...{ name, scope, folder, shadowedBy },
+    name,
+    scope,
+    folder,
+    shadowedBy,
     description: known?.description ?? '',
     arguments: known?.argumentHint ?? null,
     state: state === 'used' ? seen : state,

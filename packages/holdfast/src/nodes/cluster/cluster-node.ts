@@ -45,7 +45,8 @@ export async function openClusterNode({ store, cluster, options, nowMs }: Cluste
   let keeper: ReturnType<typeof startTermKeeper> | null = null
   const startKeeper = () =>
     startTermKeeper({
-      ...{ cluster, id },
+      cluster,
+      id,
       onEnding: () => running?.membership.suspend(),
       onKept: async () => running?.membership.resume(),
       // A node that closes leaves by itself.

@@ -82,8 +82,14 @@ describe('a request for a session', () => {
     const secret = createSecret()
     const http = orThrow(
       await openServer({
-        ...{ host: '127.0.0.1', port: 0, version: '1', now: Date.now, pageDir: null, onProblem: () => undefined },
-        ...{ sessions: asked.handles, tokens: [{ hash: hashToken(secret), role: 'admin' }] },
+        host: '127.0.0.1',
+        port: 0,
+        version: '1',
+        now: Date.now,
+        pageDir: null,
+        onProblem: () => undefined,
+        sessions: asked.handles,
+        tokens: [{ hash: hashToken(secret), role: 'admin' }],
       }),
     )
     opened.push(http)

@@ -48,7 +48,10 @@ describe('the session logger', () => {
       ms: expect.any(Number),
     })
     expect(line('model call ended')?.fields).toMatchObject({
-      ...{ model: 'sim/model', attempt: 1, finish: 'calls', ms: expect.any(Number) },
+      model: 'sim/model',
+      attempt: 1,
+      finish: 'calls',
+      ms: expect.any(Number),
       usage: { input: 100, output: 10 },
     })
     expect(line('tool call settled')?.fields).toMatchObject({ tool: 'touch', outcome: 'ok', ms: expect.any(Number) })

@@ -256,7 +256,9 @@ function readFinish(
 ): ModelEnd {
   const usage = readUsage(counts, price)
   const complete = (finish: 'length' | 'refused' | 'calls' | 'stop'): ModelEnd => ({
-    ...{ type: 'complete', finish, usage },
+    type: 'complete',
+    finish,
+    usage,
     ...(usage === null && { estimate: estimateUsage(request, answer.saidChars(), price) }),
   })
   switch (finishReason.unified) {

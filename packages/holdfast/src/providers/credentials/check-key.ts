@@ -68,8 +68,12 @@ function readVerdict(check: KeyCheck, answer: Response, body: string): KeyVerdic
   if (answer.ok && Listed.safeParse(json).success)
     return { type: 'accepted', account: findAccount(headers, json), note: null }
   const error = new APICallError({
-    ...{ message: '', url: check.baseUrl, requestBodyValues: {}, statusCode: status },
-    ...{ responseBody: body, responseHeaders: Object.fromEntries(headers) },
+    message: '',
+    url: check.baseUrl,
+    requestBodyValues: {},
+    statusCode: status,
+    responseBody: body,
+    responseHeaders: Object.fromEntries(headers),
   })
   const details = readDetails(error)
   const cause = findCause(error, details)

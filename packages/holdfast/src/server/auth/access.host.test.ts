@@ -104,10 +104,21 @@ describe('the Host header', () => {
 })
 
 const ipv4 = (address: string, internal = false) => ({
-  ...{ address, internal, family: 'IPv4' as const, netmask: '255.255.255.0', mac: '00:00:00:00:00:00', cidr: null },
+  address,
+  internal,
+  family: 'IPv4' as const,
+  netmask: '255.255.255.0',
+  mac: '00:00:00:00:00:00',
+  cidr: null,
 })
 const ipv6 = (address: string, scopeid: number, internal = false) => ({
-  ...{ address, internal, scopeid, family: 'IPv6' as const, netmask: 'ffff::', mac: '00:00:00:00:00:00', cidr: null },
+  address,
+  internal,
+  scopeid,
+  family: 'IPv6' as const,
+  netmask: 'ffff::',
+  mac: '00:00:00:00:00:00',
+  cidr: null,
 })
 /** The network interfaces of a machine with one address of each kind. */
 const interfaces = () => ({

@@ -76,8 +76,13 @@ type FoundToken = Awaited<ReturnType<LiveTokens['get']>>
 /** Returns the caller that a stored token stands for. All its screens are one person. */
 export const callerOf = (token: FoundToken): Caller | null =>
   token && {
-    ...{ id: `token:${token.id}`, role: token.role, session: token.session },
-    ...{ token: token.id, login: null, tenant: token.tenant ?? null, expiresAt: token.expiresAt },
+    id: `token:${token.id}`,
+    role: token.role,
+    session: token.session,
+    token: token.id,
+    login: null,
+    tenant: token.tenant ?? null,
+    expiresAt: token.expiresAt,
   }
 
 /** Returns the caller of the first cookie that still counts: one that logged out, or of a revoked token, does not. */

@@ -20,11 +20,15 @@ export function findRefusal(caller: Caller, { role, bound, isOfServer }: Declare
   // `needs` tells a client that its token is refused, and not that another client drives, which names the `driver`.
   if (least === null)
     return fault('not_driver', `This token is for one session. ${what} needs a token for all sessions.`, {
-      ...{ needs: role, role: caller.role, session: caller.session },
+      needs: role,
+      role: caller.role,
+      session: caller.session,
     })
   if (isOfServer && caller.tenant !== null)
     return fault('not_driver', `This token is of a tenant. ${what} applies to the whole server.`, {
-      ...{ needs: role, role: caller.role, tenant: caller.tenant },
+      needs: role,
+      role: caller.role,
+      tenant: caller.tenant,
     })
   if (least === 'open' || rank[caller.role] >= rank[least]) return null
   const now = caller.role === 'viewer' ? 'This token may only read.' : 'This token may not do that.'

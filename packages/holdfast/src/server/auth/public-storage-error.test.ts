@@ -59,7 +59,8 @@ it('says that a command was refused, and when to send it again, whatever the sen
 it('leaves out the reason it does not know, and leaves other faults alone', () => {
   const moved = fault('storage_error', `Its records were saved to ${path}.`, { reason: 'recovered', saved: path })
   expect(faultFor(null, moved)).toEqual({
-    ...{ code: 'storage_error', message: 'The store cannot be used: the log of the server has the reason.' },
+    code: 'storage_error',
+    message: 'The store cannot be used: the log of the server has the reason.',
     details: { reason: 'recovered' },
   })
   const other = fault('not_found', 'There is none.', { path })

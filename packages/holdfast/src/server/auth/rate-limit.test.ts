@@ -7,7 +7,8 @@ function open(perSecond: number, atOnce: number) {
   const count = (caller: string, tries: number) =>
     Array.from({ length: tries }, () => take(caller)).filter((refusal) => refusal === null).length
   return {
-    ...{ take, count },
+    take,
+    count,
     pass: (ms: number) => {
       nowMs += ms
     },

@@ -12,7 +12,8 @@ type Test = Awaited<ReturnType<typeof openTestServer>>
 const ask = (test: Test, path: string, encoding = 'gzip, br', remote = from) =>
   test.call(path, {
     headers: {
-      ...{ authorization: `Bearer ${test.tokens.driver}`, 'x-forwarded-for': remote },
+      authorization: `Bearer ${test.tokens.driver}`,
+      'x-forwarded-for': remote,
       'accept-encoding': encoding,
     },
   })

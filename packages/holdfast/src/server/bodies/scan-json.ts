@@ -59,10 +59,12 @@ export function* scanJson(bytes: Uint8Array): Generator<void, Fault | null> {
 
 const tooDeep = fault('bad_request', `The request body is nested deeper than ${limits.jsonDepthMax} levels.`)
 const tooManyKeys = fault('too_large', `An object in the request body has more than ${limits.jsonKeysMax} keys.`, {
-  ...{ limit: 'jsonKeysMax', keysMax: limits.jsonKeysMax },
+  limit: 'jsonKeysMax',
+  keysMax: limits.jsonKeysMax,
 })
 const tooManyValues = fault('too_large', `The request body has more than ${limits.jsonValuesMax} keys and values.`, {
-  ...{ limit: 'jsonValuesMax', valuesMax: limits.jsonValuesMax },
+  limit: 'jsonValuesMax',
+  valuesMax: limits.jsonValuesMax,
 })
 
 /** Returns the length of an escape; a surrogate pair is one. Null for an unpaired surrogate: UTF-8 cannot store it. */

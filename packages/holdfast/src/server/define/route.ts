@@ -115,7 +115,15 @@ export function defineRoute<Query = unknown, Body = unknown, Headers = unknown>(
   const access = routeAccess[on]
 
   return {
-    ...{ summary, answers, access, method, path, querySchema, headerSchema, takesBytes, answersHead },
+    summary,
+    answers,
+    access,
+    method,
+    path,
+    querySchema,
+    headerSchema,
+    takesBytes,
+    answersHead,
     bodySchema: bodyDescribed,
     faults: declareFaults(
       { access, path, answers, querySchema, takesBytes, takesJson: bodySchema !== undefined },
@@ -204,7 +212,9 @@ export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<V
 
 /** Describes the usual answer of a route: 200 with JSON. */
 export const answersJson = (schema: z.ZodType, status = 200): DeclaredAnswer => ({
-  ...{ status, mediaType: 'application/json', schema },
+  status,
+  mediaType: 'application/json',
+  schema,
 })
 
 /** The form of a whole number in a query or a header. The OpenAPI document describes it as the number that it means. */

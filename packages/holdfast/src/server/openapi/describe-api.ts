@@ -23,7 +23,9 @@ export async function describeApi(
   return link({
     openapi: '3.1.0',
     info: {
-      ...{ title: 'Holdfast', version, description },
+      title: 'Holdfast',
+      version,
+      description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The server that sent this document' }],
@@ -33,13 +35,17 @@ export async function describeApi(
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A token of `holdfast token create`' },
         login: {
-          ...{ type: 'apiKey', in: 'cookie', name: 'holdfast_4820' },
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'holdfast_4820',
           description: 'The cookie of a login. Its name ends in the port of the server.',
         },
       },
       parameters: {
         RequestId: {
-          ...{ name: 'X-Request-Id', in: 'header', required: false },
+          name: 'X-Request-Id',
+          in: 'header',
+          required: false,
           description: 'Names the request in the answer and in the log of the server, which creates an id otherwise',
           schema: { type: 'string', pattern: '^[A-Za-z0-9][\\w.:@=+-]{0,127}$' },
         },

@@ -63,14 +63,16 @@ function describeParameters({ path, querySchema, headerSchema }: Route, describe
     const { properties = {}, required = [] } = describe(schema, 'input')
     const numbers = describe(schema, 'output').properties ?? {}
     return Object.entries(properties).map(([field, described]) => ({
-      ...{ name: field, in: place, required: required.includes(field) },
+      name: field,
+      in: place,
+      required: required.includes(field),
       // A query has only text: a client writes a number as one, and generators make it a number of their language.
       schema: isDigits(described) ? numbers[field] : described,
     }))
   }
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, part = '']) => {
     const { schema, description } = pathParameters[part] ?? { schema: name, description: part }
-    return { ...{ name: part, in: 'path', required: true, description }, schema: describe(schema, 'input') }
+    return { name: part, in: 'path', required: true, description, schema: describe(schema, 'input') }
   })
   return [...inPath, ...ofObject(querySchema, 'query'), ...ofObject(headerSchema, 'header'), requestIdParameter]
 }

@@ -73,7 +73,8 @@ describe('an attachment', () => {
     expect(await attach(own)).toBe(201)
     for (let each = 0; each <= limits.detachedClientsMax; each++) {
       const answer = await test.call(`${test.path}/attachments`, {
-        ...{ method: 'POST', headers: { ...flood, 'content-type': 'application/json' } },
+        method: 'POST',
+        headers: { ...flood, 'content-type': 'application/json' },
         body: JSON.stringify({ attachment: `f${each}`, role: 'viewer' }),
       })
       expect(answer.status).toBe(201)

@@ -75,7 +75,11 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
     if (known) return known
     const watch = watchCaller(watchToken, caller)
     const one: Attachment = {
-      ...{ owner: idOf(caller), streams: new Set(), seats: new Set(), subscription: null, cancelDeadline: nothing },
+      owner: idOf(caller),
+      streams: new Set(),
+      seats: new Set(),
+      subscription: null,
+      cancelDeadline: nothing,
       keptMs: limits.detachedClientMs,
       release: watch?.release ?? nothing,
     }

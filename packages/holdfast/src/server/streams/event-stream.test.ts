@@ -185,7 +185,10 @@ describe('a large frame for many viewers', () => {
     let inTurnMax = 0
     const watch = async () => {
       const source: EventSource<Frame> = {
-        ...{ name: 'test', encode: encodeFrame, hold: outbox.hold, end: () => end },
+        name: 'test',
+        encode: encodeFrame,
+        hold: outbox.hold,
+        end: () => end,
         async *follow() {
           yield await published.promise
           yield end
@@ -236,7 +239,11 @@ describe('a stream', () => {
     return { client, written, take: () => take() }
   }
   const sourceOf = (follow: EventSource<Frame>['follow']): EventSource<Frame> => ({
-    ...{ name: 'test', encode: encodeFrame, hold: outbox.hold, end: endOf, follow },
+    name: 'test',
+    encode: encodeFrame,
+    hold: outbox.hold,
+    end: endOf,
+    follow,
   })
 
   it('reads the next frame only when the client took the last one', async () => {

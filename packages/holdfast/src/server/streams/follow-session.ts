@@ -57,7 +57,8 @@ export async function openFollowing(
     leavePlace = null
   }
   return ok({
-    ...{ id, began },
+    id,
+    began,
     abandon() {
       began()
       stream?.end()
@@ -67,7 +68,11 @@ export async function openFollowing(
     frames(gone) {
       gone.addEventListener('abort', () => stream?.end(), { once: true })
       const followed = handle.value.subscribe({
-        ...{ after, client, children, caller: authorityOf(caller), signal: gone },
+        after,
+        client,
+        children,
+        caller: authorityOf(caller),
+        signal: gone,
         role: caller?.role === 'viewer' ? 'viewer' : asked.value, // a viewer token must not block the driver role
       })
       const frames = keepBearer(followed, withCaller)

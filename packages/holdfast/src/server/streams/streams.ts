@@ -135,7 +135,8 @@ export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) 
       if (!one) return noStream
       if (one.followed.size < limits.streamSessionsMax) return null
       return fault('too_large', `A stream follows at most ${limits.streamSessionsMax} sessions.`, {
-        ...{ limit: 'streamSessionsMax', max: limits.streamSessionsMax },
+        limit: 'streamSessionsMax',
+        max: limits.streamSessionsMax,
       })
     },
 

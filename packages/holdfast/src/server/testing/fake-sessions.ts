@@ -110,8 +110,15 @@ function createFakeLog() {
       return record
     },
     snapshotFrame: () => ({
-      ...{ type: 'snapshot' as const, sessionId, seq: records.length, meta, view },
-      ...{ messages: messages(), before: null, summary: null, here },
+      type: 'snapshot' as const,
+      sessionId,
+      seq: records.length,
+      meta,
+      view,
+      messages: messages(),
+      before: null,
+      summary: null,
+      here,
     }),
   }
 }
@@ -204,9 +211,24 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     subagents: async () => ok([]),
     subagentContext: async () =>
       ok({
-        ...{ root: sessionId, depth: 1, refusal: null, workdir: '/work', model: view.model, mode: view.mode },
-        ...{ thinkingLevel: view.thinkingLevel, skills: [], boundaries: [], approvals: 'destructive', permissions: [] },
-        ...{ tools: null, readOnly: false, budgets: {}, running: 0, runningMax: 8, started: 0, startedMax: 64 },
+        root: sessionId,
+        depth: 1,
+        refusal: null,
+        workdir: '/work',
+        model: view.model,
+        mode: view.mode,
+        thinkingLevel: view.thinkingLevel,
+        skills: [],
+        boundaries: [],
+        approvals: 'destructive',
+        permissions: [],
+        tools: null,
+        readOnly: false,
+        budgets: {},
+        running: 0,
+        runningMax: 8,
+        started: 0,
+        startedMax: 64,
       }),
     treeUsage: async () => ok({ usage: meta.usage, sessions: 3 }),
     async page({ before, after, limit } = {}) {

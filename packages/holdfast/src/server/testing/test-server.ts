@@ -17,7 +17,9 @@ export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
   const problems: Problem[] = []
   const rows = createMemoryStore()
   const storedTokens = createLiveTokens({
-    ...{ rows, clock: { now: () => clock.ms, after: wallClock.after }, onProblem: (problem) => problems.push(problem) },
+    rows,
+    clock: { now: () => clock.ms, after: wallClock.after },
+    onProblem: (problem) => problems.push(problem),
     async findSession(name) {
       const opened = await fake.sessions.open(name)
       return opened.ok ? ok(opened.value.id) : opened

@@ -80,8 +80,15 @@ describe('JSONL store', () => {
     expect(header).toMatchObject({ format: 'holdfast-log', version: 1, session: sessionId(1), parent: null, base: 0 })
     expect(first).toMatchObject({ seq: 1, type: 'text.said', event: { text: 'first' } })
     expect(second).toStrictEqual({
-      ...{ seq: 2, at: full.record.at, type: 'text.said', v: 1, client: 'tui', commandId: 'cmd-1', more: 1 },
-      ...{ event: full.record.event, crc: expect.stringMatching(/^[0-9a-f]{8}$/) },
+      seq: 2,
+      at: full.record.at,
+      type: 'text.said',
+      v: 1,
+      client: 'tui',
+      commandId: 'cmd-1',
+      more: 1,
+      event: full.record.event,
+      crc: expect.stringMatching(/^[0-9a-f]{8}$/),
     })
     expect(third).toMatchObject({ seq: 3, event: { text: 'bare' } })
   })

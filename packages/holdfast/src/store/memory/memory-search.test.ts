@@ -20,19 +20,20 @@ describe('searchSessions', () => {
       }
     })
     const session: MemorySession = {
-      ...{
-        id: sessionId(1),
-        order: 1,
-        parent: null,
-        base: 0,
-        records,
-        blobs: [],
-        commandHashes: new Map(),
-        head: length,
-        epoch: 1,
-        owner: null,
-      },
-      ...{ entry: entryOf(1), draft: null, snapshot: null, trashedAt: null },
+      id: sessionId(1),
+      order: 1,
+      parent: null,
+      base: 0,
+      records,
+      blobs: [],
+      commandHashes: new Map(),
+      head: length,
+      epoch: 1,
+      owner: null,
+      entry: entryOf(1),
+      draft: null,
+      snapshot: null,
+      trashedAt: null,
     }
     const found = orThrow(await searchSessions(new Map([[session.id, session]]), { text: 'needle', limit: 5 }))
     expect(found.hits.map(({ message }) => message)).toEqual([length])

@@ -76,9 +76,19 @@ function createLog(sessions: MemorySessions, trusts: MemoryTrusts, charge: (char
 
       order += 1
       sessions.set(session, {
-        ...{ id: session, order, parent: from, base, head: base + records.length },
-        ...{ epoch: 1, owner, entry: structuredClone(entry), records: decodeRecords(records, base) },
-        ...{ draft: null, snapshot: null, trashedAt: null, blobs: createBlobUses(base + 1, blobs) },
+        id: session,
+        order,
+        parent: from,
+        base,
+        head: base + records.length,
+        epoch: 1,
+        owner,
+        entry: structuredClone(entry),
+        records: decodeRecords(records, base),
+        draft: null,
+        snapshot: null,
+        trashedAt: null,
+        blobs: createBlobUses(base + 1, blobs),
         commandHashes: new Map(),
         tenant,
       })

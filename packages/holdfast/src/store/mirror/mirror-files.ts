@@ -135,8 +135,17 @@ async function begin(mirror: OpenMirror, session: FollowedSession, page: StoredP
   await rename(await writeTemporaryFile(path, header), path)
   await syncNames()
   const row: SessionRow = {
-    ...{ id, order, parent, base, head: base, bytes: Buffer.byteLength(header), epoch: 1, owner: null },
-    ...{ entry, isShared: isPurged, trashedAt: null },
+    id,
+    order,
+    parent,
+    base,
+    head: base,
+    bytes: Buffer.byteLength(header),
+    epoch: 1,
+    owner: null,
+    entry,
+    isShared: isPurged,
+    trashedAt: null,
   }
   rows.set(id, row)
   forks.add(row)

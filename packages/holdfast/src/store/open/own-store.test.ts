@@ -47,7 +47,9 @@ describe('a store that is an instance of a class', () => {
     const problems: unknown[] = []
     const store = createStore()
     const holdfast = await openHoldfast({
-      ...{ store, blobs: createBlobs(), environment: { HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off' } },
+      store,
+      blobs: createBlobs(),
+      environment: { HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off' },
       models: { 'own/model': createScriptedModel([[say('Hello.')]]) },
       onProblem: (problem) => problems.push(problem),
     })

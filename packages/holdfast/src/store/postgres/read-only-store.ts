@@ -36,7 +36,16 @@ function createReadOnlyStore(database: Database): ReadOnlyStore {
   const { read: readLog, readRefs } = createLogReader(database)
   const { list, find, entry } = createCatalogueReader(database)
   return {
-    ...{ nodes, loadDraft, loadSnapshot, tokens, caps, read: readLog, readRefs, list, find, entry },
+    nodes,
+    loadDraft,
+    loadSnapshot,
+    tokens,
+    caps,
+    read: readLog,
+    readRefs,
+    list,
+    find,
+    entry,
     ...createSearch(database),
     ...createWholeReader(database),
     liveNodes: () => readLiveNodes(database),
@@ -105,7 +114,9 @@ function createWholeReader({ read }: Database): WholeReader {
       )
       return rows.map(
         (row): Charge => ({
-          ...{ day: String(row['day']), payer: String(row['payer']), workspace: String(row['workspace']) },
+          day: String(row['day']),
+          payer: String(row['payer']),
+          workspace: String(row['workspace']),
           ...toSpent(row),
         }),
       )

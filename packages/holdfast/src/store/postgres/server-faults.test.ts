@@ -34,7 +34,8 @@ describe('an append while the database', () => {
   ])('%s is refused cleanly, leaves nothing, and succeeds afterwards', async (_, sqlState, reason) => {
     const { store, mend, append } = await openFailing(sqlState)
     expect(await append()).toMatchObject({
-      ...{ ok: false, fault: { code: 'storage_error', details: { reason, sqlState } } },
+      ok: false,
+      fault: { code: 'storage_error', details: { reason, sqlState } },
     })
     expect(await readAll(store, 1)).toHaveLength(1)
     await mend()
@@ -64,7 +65,8 @@ describe('an append while the database', () => {
     try {
       const { store } = orThrow(await openPostgresStore(location))
       expect(await store.create(newSession(1))).toMatchObject({
-        ...{ ok: false, fault: { details: { reason: 'read_only' }, message: expect.stringContaining('primary') } },
+        ok: false,
+        fault: { details: { reason: 'read_only' }, message: expect.stringContaining('primary') },
       })
       await store.close()
     } finally {

@@ -5,7 +5,11 @@ import { type Candidate, createNewestFound, dropRepeatedMessages } from './ranke
 
 const session = SessionId.parse(`ses_0${'0'.repeat(25)}`)
 const foundAt = (position: number, message = position): Candidate => ({
-  ...{ session, message: message as MessageId, position: [position], score: 0, snippet: () => '' },
+  session,
+  message: message as MessageId,
+  position: [position],
+  score: 0,
+  snippet: () => '',
 })
 const placesOf = (found: readonly Candidate[]) => found.map(({ position }) => position[0])
 

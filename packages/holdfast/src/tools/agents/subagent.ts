@@ -45,7 +45,11 @@ export function createSubagentTool(agents: Agents): Tool {
       if (!kind.ok) return failedWith(kind.fault)
       const { tools, withoutTools, model: agentModel, instructions, background } = kind.value
       return subagents.run({
-        ...{ task, agent, tools, withoutTools, background: args.background ?? background },
+        task,
+        agent,
+        tools,
+        withoutTools,
+        background: args.background ?? background,
         ...(model !== undefined && { model }),
         ...(agentModel !== null && { agentModel }),
         ...(instructions !== '' && { instructions }),

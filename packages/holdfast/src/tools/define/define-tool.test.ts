@@ -12,7 +12,10 @@ it('describes its arguments once, when somebody asks', () => {
     },
   })
   const { schema } = defineTool({
-    ...{ name: 'look', description: 'Looks.', input, changes: 'nothing' },
+    name: 'look',
+    description: 'Looks.',
+    input,
+    changes: 'nothing',
     preview: async () => ok({ preview: { type: 'arguments', args: {} } }),
     run: async () => abortedResult,
   })

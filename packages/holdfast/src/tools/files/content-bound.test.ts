@@ -117,7 +117,8 @@ async function openSession(
   const file = join(workdir, 'f')
   await writeFile(file, content)
   const runtime = await openTestRuntime({
-    ...{ store: createMemoryStore(), blobs: createMemoryBlobs() },
+    store: createMemoryStore(),
+    blobs: createMemoryBlobs(),
     script: [[call('read_file', { path: 'f' })], calls, [say('Done.')]],
     tools: [readFileTool, writeFileTool, editFileTool],
     start: { workdir, approvals },
@@ -245,9 +246,11 @@ describe('a session', () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'f'), 'one\ntwo\n')
     const runtime = await openTestRuntime({
-      ...{ store: createMemoryStore(), blobs: createMemoryBlobs() },
+      store: createMemoryStore(),
+      blobs: createMemoryBlobs(),
       script: [...(reads.length > 0 ? [reads] : []), [write('x\n')], [say('Done.')]],
-      ...{ tools: [readFileTool, writeFileTool], start: { workdir, approvals: 'none' } },
+      tools: [readFileTool, writeFileTool],
+      start: { workdir, approvals: 'none' },
     })
     await runtime.send('go', { type: 'sendPrompt', content: 'go' })
     await runtime.frame(isRecord('turn.ended'))
@@ -263,9 +266,11 @@ describe('a session', () => {
     await writeFile(join(workdir, 'f'), 'one\ntwo\n')
     const pages = [call('read_file', { path: 'f', offset: 2 }), call('read_file', { path: 'f', limit: 1 })]
     const runtime = await openTestRuntime({
-      ...{ store: createMemoryStore(), blobs: createMemoryBlobs() },
+      store: createMemoryStore(),
+      blobs: createMemoryBlobs(),
       script: [pages, [write('x\n')], [edit('x', 'y')], [write('z\n')], [say('Done.')]],
-      ...{ tools: [readFileTool, writeFileTool, editFileTool], start: { workdir, approvals: 'none' } },
+      tools: [readFileTool, writeFileTool, editFileTool],
+      start: { workdir, approvals: 'none' },
     })
     await runtime.send('go', { type: 'sendPrompt', content: 'go' })
     await runtime.frame(isRecord('turn.ended'))

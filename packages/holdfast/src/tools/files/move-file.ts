@@ -67,7 +67,10 @@ export const moveFileTool = defineTool({
       const hash =
         entry.value.type === 'link' ? hashLink(to.shown, entry.value.target) : bytes && hashContent(to.shown, bytes)
       const change: FileChange = {
-        ...{ path: to.shown, change: 'moved', from: from.shown, before },
+        path: to.shown,
+        change: 'moved',
+        from: from.shown,
+        before,
         ...(hash && { contentHash: hash }),
         ...(bytes && { after: hashBytes(bytes) }),
         ...(entry.value.type === 'file' && { mode: entry.value.mode & 0o7777 }),

@@ -17,7 +17,9 @@ describe('write_file', () => {
       output: { text: 'created a/b/c.txt (+1 −0)\n1\tżółw' },
       files: [
         {
-          ...{ path: 'a/b/c.txt', change: 'created', before: { type: 'absent' } },
+          path: 'a/b/c.txt',
+          change: 'created',
+          before: { type: 'absent' },
           contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
           after: createHash('sha256').update('żółw\r\n').digest('hex'),
           mode: expect.any(Number),

@@ -70,7 +70,11 @@ export const createGitCommit = (deps: CommitDeps) =>
         const runsHooks = foreseen.value.hooks.length > 0
         const committed = await repository.git(['commit', '--quiet', '--file=-'], {
           // A hook that was not there when the person was asked must not run.
-          ...{ input: message, runsHooks, isRecorded: runsHooks, timeoutMs, graceMs: lockGraceMs },
+          input: message,
+          runsHooks,
+          isRecorded: runsHooks,
+          timeoutMs,
+          graceMs: lockGraceMs,
           onErrors: (chunk) => show(String(chunk)),
         })
         if (!committed.ok) return committed

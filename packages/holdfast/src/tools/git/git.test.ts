@@ -288,8 +288,11 @@ describe("a hostile repository's own configuration", () => {
     [
       'a remote of a partial clone',
       {
-        ...{ 'remote.x.url': 'ext::PROGRAM', 'remote.x.promisor': 'true', 'extensions.partialClone': 'x' },
-        ...{ 'protocol.ext.allow': 'always', 'core.repositoryFormatVersion': '1' },
+        'remote.x.url': 'ext::PROGRAM',
+        'remote.x.promisor': 'true',
+        'extensions.partialClone': 'x',
+        'protocol.ext.allow': 'always',
+        'core.repositoryFormatVersion': '1',
       },
     ],
   ] as const)('runs no program of %s', async (_, settings) => {

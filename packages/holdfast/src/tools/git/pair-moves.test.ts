@@ -6,10 +6,18 @@ const hash = (letter: string) => BlobHash.parse(letter.repeat(64))
 const file = (letter: string) => ({ type: 'file', hash: hash(letter), mode: 0o644 }) as const
 const gone = (path: string, letter: string): FileChange => ({ path, change: 'deleted', before: file(letter) })
 const made = (path: string, letter: string): FileChange => ({
-  ...{ path, change: 'created', before: { type: 'absent' }, after: hash(letter), mode: 0o644 },
+  path,
+  change: 'created',
+  before: { type: 'absent' },
+  after: hash(letter),
+  mode: 0o644,
 })
 const changed = (path: string, from: string, to: string): FileChange => ({
-  ...{ path, change: 'modified', before: file(from), after: hash(to), mode: 0o644 },
+  path,
+  change: 'modified',
+  before: file(from),
+  after: hash(to),
+  mode: 0o644,
 })
 const shown = (...changes: readonly FileChange[]) =>
   pairMoves(changes).map(({ path, change, from, replaced }) =>

@@ -176,8 +176,14 @@ function createRepository({ workdir, prefix, pinned }: Opened, deps: GitDeps, si
     const settings = { ...safeSettings, ...(!runsHooks && { 'core.hooksPath': noHooks }) }
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     return startProgram('git', ['--no-pager', '--no-optional-locks', '--literal-pathspecs', ...flags, ...args], {
-      ...{ cwd: workdir, environment: { ...base, ...environment }, signal },
-      ...{ timeoutMs, graceMs, input, onErrors, records: isRecorded ? deps.records : null },
+      cwd: workdir,
+      environment: { ...base, ...environment },
+      signal,
+      timeoutMs,
+      graceMs,
+      input,
+      onErrors,
+      records: isRecorded ? deps.records : null,
     })
   }
 
@@ -241,8 +247,13 @@ function gitEnvironment(workdir: string, { environment, keyNames }: GitDeps): Re
   const path = (environment['PATH'] ?? '').split(delimiter).filter(isSafe).join(delimiter)
   return {
     ...Object.fromEntries(inherited),
-    ...{ PATH: path, LC_ALL: 'C.UTF-8', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'true', GIT_OPTIONAL_LOCKS: '0' },
+    PATH: path,
+    LC_ALL: 'C.UTF-8',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_EDITOR: 'true',
+    GIT_OPTIONAL_LOCKS: '0',
     // Objects that a partial clone lacks are not fetched: that would run the programs of a remote.
-    ...{ GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' },
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
   }
 }

@@ -33,7 +33,9 @@ function askWithoutEnd(): void {
 
 const results: { readonly [method: string]: (params: Params) => object | null } = {
   initialize: ({ protocolVersion }) => ({
-    ...{ protocolVersion, serverInfo: { name: 'test', version: '1' }, instructions: 'Be kind.' },
+    protocolVersion,
+    serverInfo: { name: 'test', version: '1' },
+    instructions: 'Be kind.',
     capabilities: { tools: { listChanged: true } },
   }),
   ping: () => ({}),

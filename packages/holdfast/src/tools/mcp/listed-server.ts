@@ -49,7 +49,11 @@ export function describeStartable(one: StartableServer, all: readonly BuiltTool[
 
 /** Describes a server for the people who look at a session. */
 export const toSessionServer = (one: ListedServer): Omit<SessionServer, 'isOn'> => ({
-  ...{ name: one.name, scope: one.from, why: one.why, problems: [...one.problems], target: targetOf(one) },
+  name: one.name,
+  scope: one.from,
+  why: one.why,
+  problems: [...one.problems],
+  target: targetOf(one),
   state: one.state === 'stopped' ? 'known' : one.state,
   tools: one.tools?.length ?? null,
 })

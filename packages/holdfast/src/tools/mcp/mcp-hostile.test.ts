@@ -18,7 +18,10 @@ let servers: McpServers
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'holdfast-mcp-hostile-'))
   servers = createMcpServers({
-    ...{ userFile: join(home, 'mcp.json'), userDir: home, environment: process.env, records: null },
+    userFile: join(home, 'mcp.json'),
+    userDir: home,
+    environment: process.env,
+    records: null,
     passed: { PATH: process.env['PATH'] ?? '' },
     findWorkspace: async () => home,
     areTrusted: async () => [],
@@ -141,7 +144,9 @@ describe('a hostile server with a URL', () => {
   async function start(answer: (response: ServerResponse, id: number) => void): Promise<readonly Tool[]> {
     const results: Readonly<Record<string, object>> = {
       initialize: {
-        ...{ protocolVersion: '2025-06-18', serverInfo: { name: 'test', version: '1' }, capabilities: { tools: {} } },
+        protocolVersion: '2025-06-18',
+        serverInfo: { name: 'test', version: '1' },
+        capabilities: { tools: {} },
       },
       'tools/list': { tools: [{ name: 'go', inputSchema: { type: 'object', properties: {} } }] },
     }

@@ -108,7 +108,9 @@ describe('what a server asks', () => {
       { name: 'size', kind: 'integer', isRequired: false, default: 2, min: 1, max: 9 },
       { name: 'sure', kind: 'boolean', isRequired: false, default: true },
       {
-        ...{ name: 'old', kind: 'choice', isRequired: false },
+        name: 'old',
+        kind: 'choice',
+        isRequired: false,
         options: [
           { value: 'a', label: 'Alder' },
           { value: 'b', label: 'Birch' },
@@ -176,7 +178,8 @@ describe('prompts and resources of a server', () => {
     await session.setServer('every', false)
     expect((await session.getCommands()).filter(({ source }) => source === 'server')).toEqual([])
     await expect(session.prompt('/mcp__every__args-prompt Rome').text()).rejects.toMatchObject({
-      ...{ code: 'bad_request', message: expect.stringContaining('every, which is off in this session') },
+      code: 'bad_request',
+      message: expect.stringContaining('every, which is off in this session'),
     })
     expect(model.requests).toHaveLength(asked)
   })

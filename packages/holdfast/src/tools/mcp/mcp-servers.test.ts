@@ -21,7 +21,11 @@ const open: McpServers[] = []
 
 const create = (idleMs?: number) => {
   const made = createMcpServers({
-    ...{ userFile: join(home, 'mcp.json'), userDir: home, environment: process.env, records: null, idleMs },
+    userFile: join(home, 'mcp.json'),
+    userDir: home,
+    environment: process.env,
+    records: null,
+    idleMs,
     passed: { PATH: process.env['PATH'] ?? '' },
     findWorkspace: async () => workdir,
     areTrusted: async (_, offers) => offers.map(trusted),
@@ -167,7 +171,8 @@ describe('servers', () => {
   it('that die fail the call and start again for the next one', async () => {
     await configure(join(home, 'mcp.json'), { test: ['plain'] })
     expect(await call(await toolOf('mcp__test__die'))).toMatchObject({
-      ...{ type: 'failed', output: { text: expect.stringMatching(/exit code 3: out of luck/) } },
+      type: 'failed',
+      output: { text: expect.stringMatching(/exit code 3: out of luck/) },
     })
     expect(await call(await toolOf('mcp__test__hello'))).toMatchObject({ type: 'ok' })
   })
@@ -186,10 +191,12 @@ describe('servers', () => {
   it('that send what would hold up all sessions are cut off', async () => {
     await configure(join(home, 'mcp.json'), { test: ['plain'] })
     expect(await call(await toolOf('mcp__test__deep'))).toMatchObject({
-      ...{ type: 'failed', output: { text: expect.stringMatching(/nested deeper than/) } },
+      type: 'failed',
+      output: { text: expect.stringMatching(/nested deeper than/) },
     })
     expect(await call(await toolOf('mcp__test__flood'))).toMatchObject({
-      ...{ type: 'failed', output: { text: expect.stringMatching(/message of more than 4194304 bytes/) } },
+      type: 'failed',
+      output: { text: expect.stringMatching(/message of more than 4194304 bytes/) },
     })
   })
 

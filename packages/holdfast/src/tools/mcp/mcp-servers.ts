@@ -73,7 +73,11 @@ export function createMcpServers(deps: WorkspaceDeps) {
       )
       const names = nameTools(all.map(({ server, prompt }) => ({ server: server.name, tool: prompt.name })))
       return all.map(({ server: { name: server, from, file }, prompt }, index) => ({
-        ...{ name: names[index] ?? '', server, from, file, prompt },
+        name: names[index] ?? '',
+        server,
+        from,
+        file,
+        prompt,
       }))
     },
 

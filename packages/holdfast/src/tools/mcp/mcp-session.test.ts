@@ -70,7 +70,9 @@ describe('a session with servers', () => {
   it('that may use only some tools of a server asks it by itself, and offers only those', async () => {
     await using test = await open({ every: started(everything) }, [])
     const session = await test.holdfast.startSession({
-      ...{ workdir, model: 'own/model', tools: ['read_file', 'mcp__every__echo'] },
+      workdir,
+      model: 'own/model',
+      tools: ['read_file', 'mcp__every__echo'],
     })
     await session.prompt('go').text()
     expect(test.model.requests[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'mcp__every__echo'])

@@ -12,7 +12,10 @@ afterEach(() => rm(workspace, { recursive: true }))
 
 const offer = (command: string, ...args: string[]) =>
   offerServer(workspace, {
-    ...{ name: 'theirs', from: 'workspace', isOff: false, file: join(workspace, '.mcp.json') },
+    name: 'theirs',
+    from: 'workspace',
+    isOff: false,
+    file: join(workspace, '.mcp.json'),
     connect: { type: 'stdio', command, args, env: {} },
   })
 const write = async (path: string, text: string) => {

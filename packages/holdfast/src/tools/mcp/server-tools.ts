@@ -49,7 +49,11 @@ function buildAll({ startable }: WorkspaceServers): ServerTools {
     const input = readInputSchema(tool.inputSchema)
     if (!input.ok) return { one, problem: `The tool ${tool.name} cannot be used. ${input.fault.message}` }
     const made = createMcpTool({
-      ...{ name: names[index] ?? '', server: one.server.name, listedBy, tool, connection: one.connection },
+      name: names[index] ?? '',
+      server: one.server.name,
+      listedBy,
+      tool,
+      connection: one.connection,
       input: input.value as Tool['schema']['input'], // a JSON Schema is JSON
       isChanged: () => one.offer?.allowed.get(tool.name) !== hashTool(tool),
       onAllowed: () => one.allow(tool),

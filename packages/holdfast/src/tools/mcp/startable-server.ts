@@ -89,7 +89,10 @@ export async function createStartableServer(
   }
 
   return {
-    ...{ id: idOf({ workspace, server }), server, connection, ask },
+    id: idOf({ workspace, server }),
+    server,
+    connection,
+    ask,
     get offer() {
       return offer
     },

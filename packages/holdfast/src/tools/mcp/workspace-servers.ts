@@ -84,7 +84,9 @@ export function createWorkspaceServers(deps: WorkspaceDeps): AllServers {
     const on = servers.filter(({ isOff }) => !isOff)
     const isTrusted = (server: ConfiguredServer) => trusted[servers.indexOf(server)] === true
     const next: WorkspaceServers = {
-      ...{ workspace, problems, off: servers.filter(({ isOff }) => isOff) },
+      workspace,
+      problems,
+      off: servers.filter(({ isOff }) => isOff),
       untrusted: on.filter((server) => !isTrusted(server)),
       startable: await Promise.all(on.filter(isTrusted).map((server) => find(workspace, server))),
     }

@@ -40,7 +40,9 @@ describe('a tool that names files or blobs', () => {
 
   const runWith = (output: { readonly files?: unknown; readonly blob?: unknown }) =>
     defineTool({
-      ...{ name: 'note', description: 'Notes.', input },
+      name: 'note',
+      description: 'Notes.',
+      input,
       async run(_, context) {
         await context.blobs.put(Buffer.from('one'))
         return { text: 'noted', ...output } as never // a program may not be type-checked

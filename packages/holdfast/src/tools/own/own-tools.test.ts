@@ -44,7 +44,10 @@ async function run(session: Session) {
 const input = z.object({ city: z.string(), days: z.number().default(3) })
 const forecast = (more: Partial<Parameters<typeof defineTool<typeof input>>[0]> = {}) =>
   defineTool({
-    ...{ name: 'forecast', description: 'Returns the weather.', input, readOnly: true },
+    name: 'forecast',
+    description: 'Returns the weather.',
+    input,
+    readOnly: true,
     run: ({ city, days }) => `${city}: ${days} days of sun`,
     ...more,
   })
@@ -52,7 +55,10 @@ const forecast = (more: Partial<Parameters<typeof defineTool<typeof input>>[0]> 
 describe('a tool of the program', () => {
   it('takes a schema that is a function, as those of ArkType are', async () => {
     const arkTool = defineTool({
-      ...{ name: 'forecast', description: 'Returns the weather.', input: type({ city: 'string' }), readOnly: true },
+      name: 'forecast',
+      description: 'Returns the weather.',
+      input: type({ city: 'string' }),
+      readOnly: true,
       run: ({ city }) => `${city}: sun`,
     })
     await using test = await open([arkTool], 'forecast', { city: 'Oslo' })
@@ -80,7 +86,8 @@ describe('a tool of the program', () => {
 
   it('that changes something is asked for with its preview, and its files are recorded', async () => {
     const save = defineTool({
-      ...{ name: 'save', description: 'Saves a note.' },
+      name: 'save',
+      description: 'Saves a note.',
       input: { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] },
       preview: ({ note }, { workdir }) => ({ type: 'command', command: `save ${note}`, cwd: workdir }),
       async run({ note }, { workdir, progress }) {
@@ -170,7 +177,7 @@ describe('a tool of the program', () => {
     await expect(refused([tool({ inputSchema: input, execute: () => 1 })])).rejects.toThrow('has no name')
     expect(() => forecast({ name: 'a b' })).toThrow('a name is a letter')
     expect(() => forecast({ destructive: true })).toThrow('both readOnly and destructive')
-    expect(() => defineTool({ ...{ name: 'x', description: 'x' }, input: {} as never, run: () => '' })).toThrow(
+    expect(() => defineTool({ name: 'x', description: 'x', input: {} as never, run: () => '' })).toThrow(
       'must be a Standard Schema or a JSON Schema',
     )
     const bare = { '~standard': { version: 1, vendor: 'bare', validate: (value: unknown) => ({ value }) } } as const

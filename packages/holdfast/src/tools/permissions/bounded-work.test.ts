@@ -83,7 +83,8 @@ describe('links that a command may lead through', () => {
 })
 
 const rule = (verdict: Permission['verdict'], tool: string, pattern?: string): Permission => ({
-  ...{ tool, verdict },
+  tool,
+  verdict,
   ...(pattern !== undefined && { pattern }),
 })
 const judge = (tool: string, args: Readonly<Record<string, unknown>>, rules: readonly Permission[]) =>

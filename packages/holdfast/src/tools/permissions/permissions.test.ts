@@ -23,7 +23,8 @@ const open = () => createPermissions({ file, searchPath: join(base, 'bin') })
 const shell = (command: string) => ({ tool: 'shell', args: { command }, workdir })
 const reading = (path: string, tool = 'read_file') => ({ tool, args: { path }, workdir })
 const rule = (verdict: Permission['verdict'], tool: string, pattern?: string): PermissionRule => ({
-  ...{ tool, verdict },
+  tool,
+  verdict,
   ...(pattern !== undefined && { pattern }),
 })
 const addAll = async (...rules: readonly PermissionRule[]) => {
@@ -89,7 +90,8 @@ describe("the user's rules", () => {
     await addAll(rule('allow', 'shell', 'git **'.replace('git', 'git log')), rule('ask', 'write_file'))
     const own = [rule('deny', 'shell', 'git log --all')]
     expect(await open().judge(shell('git log --all'), own)).toEqual({
-      ...{ verdict: 'deny', by: "the session's rule `git log --all`" },
+      verdict: 'deny',
+      by: "the session's rule `git log --all`",
     })
     expect(await open().judge(reading('a', 'write_file'), [rule('allow', '*', 'a')])).toMatchObject({ verdict: 'ask' })
   })

@@ -35,8 +35,10 @@ async function open(setting: 'auto' | 'on' | 'off' = 'on', more: Partial<Paramet
   await writeFile(join(own, 'holdfast.db'), 'records')
   await writeFile(join(beside, 'plain.txt'), 'plain')
   const tools = createTools({
-    ...{ environment: { PATH: process.env['PATH'], HOME: home, SSH_AUTH_SOCK: '/run/agent' } },
-    ...{ sandbox: setting, ownPaths: [own], shellDirectory: join(own, 'shells') },
+    environment: { PATH: process.env['PATH'], HOME: home, SSH_AUTH_SOCK: '/run/agent' },
+    sandbox: setting,
+    ownPaths: [own],
+    shellDirectory: join(own, 'shells'),
     memory: createMemory({ userFile: '/nonexistent/MEMORY.md', now: () => 0 }),
     ...more,
   })
@@ -409,7 +411,9 @@ describe('a sandbox that cannot be used', () => {
     }
     const sandbox = createSandbox({ setting: 'auto', environment, ownPaths: [], placeholders, find: counted })
     expect(await sandbox.state('/work')).toEqual({
-      ...{ setting: 'auto', isInForce: false, reason: 'bubblewrap does not work here (no permission)' },
+      setting: 'auto',
+      isInForce: false,
+      reason: 'bubblewrap does not work here (no permission)',
     })
     expect(await sandbox.wrap(command)).toEqual({ ok: true, value: null })
     expect(tries).toBe(1)

@@ -94,7 +94,11 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
         const own = [...around, ...(await listOwnPaths(workdir, ownPaths))]
         const hidden = await findHiddenPaths(environment, [...own, ...denied])
         const confines = {
-          ...{ workdir, network, hidden, outside: git.outside, tmp: await tmp() },
+          workdir,
+          network,
+          hidden,
+          outside: git.outside,
+          tmp: await tmp(),
           readOnly: [...new Set([...git.readOnly, ...files, ...kept])],
           keptEmpty: [...new Set([...git.keptEmpty, ...folders])],
         }

@@ -49,7 +49,10 @@ export async function startRipgrep(
     ]
     const kept = Object.entries(environment).filter(([name, value]) => value !== undefined && inherited.test(name))
     const started = await startProgram(rgPath, [...flags, ...args], {
-      ...{ cwd: place.cwd, environment: Object.fromEntries(kept) as Record<string, string>, signal, timeoutMs },
+      cwd: place.cwd,
+      environment: Object.fromEntries(kept) as Record<string, string>,
+      signal,
+      timeoutMs,
       file: place.file?.fd,
     })
     if (filter) void started.ended.then(filter.remove)

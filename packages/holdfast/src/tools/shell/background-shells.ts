@@ -142,12 +142,20 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
       shell.violations = [...shell.violations, ...found]
     }
     const shell: BackgroundShell = {
-      ...{ id, command, startedAt: now(), running: started, judging, record },
+      id,
+      command,
+      startedAt: now(),
+      running: started,
+      judging,
+      record,
       endTold() {
         shell.isEndTold = true
         if (record !== null) void commands?.remove(record.path).catch(() => undefined) // told once more at the next start
       },
-      ...{ ended: null, readBytes: 0, isEndTold: false, violations: [] },
+      ended: null,
+      readBytes: 0,
+      isEndTold: false,
+      violations: [],
       judge: () => inTurn(session, () => judge()),
       judged: started.ended.then(() => inTurn(session, () => judge(true))),
     }
@@ -168,7 +176,12 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
     const outputBytes = ended?.bytes ?? (await started.size())
     const { text: tail, isCut } = await readTail(started.output, outputBytes)
     return {
-      ...{ id, command, startedAt: new Date(startedAt).toISOString(), outputBytes, tail, isCut },
+      id,
+      command,
+      startedAt: new Date(startedAt).toISOString(),
+      outputBytes,
+      tail,
+      isCut,
       ...(ended && { ended: describeEnd(ended) }),
     }
   }

@@ -83,7 +83,10 @@ export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork,
       if (!found.ok) return found // what must be hidden is not known
       const denied = found.value
       const wrapped = await sandbox.wrap({
-        ...{ argv, workdir: wanted.workdir, network: judged.value.network, hidden: denied },
+        argv,
+        workdir: wanted.workdir,
+        network: judged.value.network,
+        hidden: denied,
         tmp: async () => (tmp && session !== undefined ? tmp.of(session) : null),
         readOnly: boundaries.map(({ path }) => path),
       })
@@ -92,7 +95,8 @@ export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork,
         wrapped.value === null
           ? unconfined(argv)
           : {
-              ...{ ...wrapped.value, wrapper: basename(wrapped.value.argv[0] ?? '') },
+              ...wrapped.value,
+              wrapper: basename(wrapped.value.argv[0] ?? ''),
               note: hiddenNote(denied, wanted.command),
             },
       )

@@ -81,7 +81,15 @@ it('passes nothing else, unless a person has configured it', () => {
 it('keeps programs from waiting for a person', () => {
   const given = { TERM: 'xterm', PAGER: 'less', GIT_EDITOR: 'vi', LC_ALL: 'de_DE' }
   expect(commandEnvironment(given)).toEqual({
-    ...{ TERM: 'dumb', NO_COLOR: '1', CI: '1', PAGER: 'cat', GIT_PAGER: 'cat', GH_PAGER: 'cat' },
-    ...{ GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'true', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
+    TERM: 'dumb',
+    NO_COLOR: '1',
+    CI: '1',
+    PAGER: 'cat',
+    GIT_PAGER: 'cat',
+    GH_PAGER: 'cat',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_EDITOR: 'true',
+    DEBIAN_FRONTEND: 'noninteractive',
+    LC_ALL: 'C.UTF-8',
   })
 })

@@ -17,8 +17,16 @@ const passedNames = new Set([
 
 /** So that nothing waits for a person, pages, or prints colours. */
 const ownEntries = {
-  ...{ TERM: 'dumb', NO_COLOR: '1', CI: '1', PAGER: 'cat', GIT_PAGER: 'cat', GH_PAGER: 'cat' },
-  ...{ GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'true', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
+  TERM: 'dumb',
+  NO_COLOR: '1',
+  CI: '1',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GH_PAGER: 'cat',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_EDITOR: 'true',
+  DEBIAN_FRONTEND: 'noninteractive',
+  LC_ALL: 'C.UTF-8',
 }
 
 /** Names of secrets: a listed variable could still be one of these. */

@@ -99,7 +99,11 @@ export function runCommand(gate: Gate, output: OutputFile, { after, show, bytesM
   gate.open()
   const ended = supervise()
   return {
-    ...{ mark: gate.mark, output, ended, end, hide: () => live.hide() },
+    mark: gate.mark,
+    output,
+    ended,
+    end,
+    hide: () => live.hide(),
     async size() {
       const size = await output.size()
       const start = Math.max(0, size - gate.endMark.length)

@@ -93,7 +93,9 @@ export function createExportSource(
   isAlive: Parameters<typeof openStoredHandle>[2],
 ): ExportSource {
   return {
-    ...{ id, log: store, blobs },
+    id,
+    log: store,
+    blobs,
     async transcript() {
       const { page } = orThrow(await openStoredHandle(store, id, isAlive))
       const { session: meta } = orThrow(await page({ limit: 1 }))

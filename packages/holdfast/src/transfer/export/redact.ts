@@ -24,8 +24,10 @@ export const redactions: readonly Redaction[] = [
     what: 'a JSON web token',
     redact: (text) =>
       replaceInWindows(text, {
-        ...{ pattern: /[\w.-]{20,}/g, replace: (run) => redactTokens(run) },
-        ...{ tail: /[\w.-]/, cutAt: cutBeforeToken },
+        pattern: /[\w.-]{20,}/g,
+        replace: (run) => redactTokens(run),
+        tail: /[\w.-]/,
+        cutAt: cutBeforeToken,
       }),
   },
   {

@@ -129,11 +129,17 @@ function createFailure(file: string, cause: unknown): ImportedFile {
 /** Returns the result of a file that was not imported. */
 export const createFailedFile = (file: string, why: Fault): ImportedFile => ({
   ...createEmptyResult(file),
-  ...{ status: 'failed', fault: why },
+  status: 'failed',
+  fault: why,
 })
 
 const createEmptyResult = (file: string): ImportedFile => ({
-  ...{ file, format: null, status: 'skipped', session: null, messages: 0, bytes: 0 },
+  file,
+  format: null,
+  status: 'skipped',
+  session: null,
+  messages: 0,
+  bytes: 0,
   remarks: [],
 })
 

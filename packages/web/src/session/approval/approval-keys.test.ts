@@ -2,8 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { decisionOf, isAtCards, keyOf, noteAnswer } from './approval-keys.ts'
 
 const key = (key: string, more: object = {}) => ({
-  ...{ key, code: `Key${key.toUpperCase()}`, ctrlKey: false, altKey: false, metaKey: false, shiftKey: false },
-  ...{ repeat: false, isComposing: false, ...more },
+  key,
+  code: `Key${key.toUpperCase()}`,
+  ctrlKey: false,
+  altKey: false,
+  metaKey: false,
+  shiftKey: false,
+  repeat: false,
+  isComposing: false,
+  ...more,
 })
 
 describe('a key on a card', () => {

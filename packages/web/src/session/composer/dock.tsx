@@ -57,7 +57,7 @@ export function Dock(props: DockProps) {
     <div className="dock column">
       {storageError && <StorageBar error={storageError} />}
       <FaultNote fault={commands.fault} />
-      {isWatching && <WatchBar {...{ control, commands }} id={why} isBusy={isBusy(view.status)} />}
+      {isWatching && <WatchBar control={control} commands={commands} id={why} isBusy={isBusy(view.status)} />}
       <fieldset
         className="dock-controls"
         aria-label="Controls"
@@ -83,7 +83,14 @@ export function Dock(props: DockProps) {
         title={control.watching ?? undefined}
       >
         <Composer
-          {...{ draft, draftFiles, meta, view, live, commands, isWatching, hasFolder }}
+          draft={draft}
+          draftFiles={draftFiles}
+          meta={meta}
+          view={view}
+          live={live}
+          commands={commands}
+          isWatching={isWatching}
+          hasFolder={hasFolder}
           isLost={control.isLost}
           isStoreRefusing={storageError !== null}
           onRecall={recall}

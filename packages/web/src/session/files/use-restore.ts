@@ -58,7 +58,9 @@ export function useRestore(request: RestoreInput): Restore {
     setDone({ isUndo, changed: restored.filter((file) => file.action !== 'none' && !isLeftByMove(file)), refused })
   }
   return {
-    ...{ preview, done, fault },
+    preview,
+    done,
+    fault,
     run: () => void submit(asked, false),
     undo: () => void submit({ undo: true }, true),
   }

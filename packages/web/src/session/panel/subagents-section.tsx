@@ -41,7 +41,7 @@ function SubagentRow({ child }: { readonly child: ChildView }) {
       <p className="panel-about">
         {kindText(agent)} · {model}
       </p>
-      <ChildActions view={child} isBackground={background === true} {...{ id, task, status }} />
+      <ChildActions view={child} isBackground={background === true} id={id} task={task} status={status} />
     </>
   )
 }

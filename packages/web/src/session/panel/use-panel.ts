@@ -48,7 +48,8 @@ export function usePanel(view: Pick<SessionView, 'todos'> | null, question: stri
   }, [question])
   const isOpen = isBeside ? isOpenBeside : isOver
   return {
-    ...{ id, isOpen },
+    id,
+    isOpen,
     toggle: () => setOpen(!isOpen),
     show(part) {
       setOpen(true)

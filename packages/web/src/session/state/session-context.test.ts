@@ -24,7 +24,9 @@ describe('controlOf', () => {
 
   it('disables nothing for a viewer if nobody drives: the next command takes control', () => {
     expect(controlOf({ client: 'me', connection: { state: 'live' }, presence: [at('me', 'viewer')] })).toMatchObject({
-      ...{ driver: null, isSeatFree: true, watching: null },
+      driver: null,
+      isSeatFree: true,
+      watching: null,
     })
   })
 

@@ -6,7 +6,11 @@ import { createPageCommands } from './use-commands.ts'
 const file = { type: 'file', hash: 'h', mediaType: 'text/plain', bytes: 3, name: 'a.txt' } as const
 // Only the fields that are read.
 const prompt = {
-  ...{ id: MessageId.parse(9), parent: MessageId.parse(8), turn: 1, text: 'old', parts: [file] },
+  id: MessageId.parse(9),
+  parent: MessageId.parse(8),
+  turn: 1,
+  text: 'old',
+  parts: [file],
 } as unknown as Extract<Message, { readonly kind: 'user' }>
 
 /** The commands of a session that refuses some types of commands. */
@@ -15,7 +19,9 @@ function refusing(refused: { readonly [type: string]: Fault }) {
   const faults: (Fault | null)[] = []
   const taken: unknown[] = []
   const live = {
-    ...{ client: 'me', presence: [], connection: { state: 'open' } },
+    client: 'me',
+    presence: [],
+    connection: { state: 'open' },
     submit: async (command: CommandInput, options?: { readonly commandId?: string }) => {
       sent.push({ command, id: options?.commandId })
       const why = refused[command.type]

@@ -122,14 +122,18 @@ export function createPageCommands(live: LiveView, setFault: (fault: Fault | nul
     /** Answers an approval of the session, or of a subagent of it. */
     decide: (approval: ApprovalId, decision: Decision, message: string, child?: SessionId) =>
       submit({
-        ...{ type: 'respondToApproval', approval, decision },
+        type: 'respondToApproval',
+        approval,
+        decision,
         ...(message !== '' && { message }),
         ...(child !== undefined && { child }),
       }),
     /** Answers the question of a running call, also of a subagent. */
     answer: (approval: ApprovalId, decision: Decision, answers: Answers | undefined, child?: SessionId) =>
       submit({
-        ...{ type: 'respondToApproval', approval, decision },
+        type: 'respondToApproval',
+        approval,
+        decision,
         ...(answers && { answers }),
         ...(child !== undefined && { child }),
       }),

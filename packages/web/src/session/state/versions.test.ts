@@ -7,7 +7,9 @@ const id = (number: number) => MessageId.parse(number)
 const prompt = (number: number, parent: number | null) =>
   ({ id: id(number), parent: parent === null ? null : id(parent), kind: 'user' }) as Message
 const branch = (name: string, minute: number, first: Message | null) => ({
-  ...{ name: BranchName.parse(name), at: `2026-01-01T00:0${minute}:00.000Z`, first },
+  name: BranchName.parse(name),
+  at: `2026-01-01T00:0${minute}:00.000Z`,
+  first,
 })
 
 describe('the versions of a prompt', () => {
@@ -19,7 +21,10 @@ describe('the versions of a prompt', () => {
       branch('d', 4, null),
     ])
     expect(placeAmong(versions, prompt(25, 5))).toEqual({
-      ...{ number: 3, count: 3, before: { prompt: 20, branch: 'b' }, after: null },
+      number: 3,
+      count: 3,
+      before: { prompt: 20, branch: 'b' },
+      after: null,
     })
     expect(placeAmong(versions, prompt(15, 5))).toMatchObject({ number: 2, count: 3, after: { branch: 'b' } })
     expect(placeAmong(versions, prompt(40, 39))).toBe(null)

@@ -24,8 +24,10 @@ export function placeAmong(versions: Versions, prompt: Pick<Message, 'id' | 'par
   if (others.length === 0) return null
   const before = others.filter(({ prompt: id }) => id < prompt.id)
   return {
-    ...{ number: before.length + 1, count: others.length + 1 },
-    ...{ before: before.at(-1) ?? null, after: others[before.length] ?? null },
+    number: before.length + 1,
+    count: others.length + 1,
+    before: before.at(-1) ?? null,
+    after: others[before.length] ?? null,
   }
 }
 

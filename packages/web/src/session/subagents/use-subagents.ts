@@ -29,7 +29,12 @@ const unknown = () => Promise.reject(new Error('This is drawn inside a session o
 const nothing = () => undefined
 
 export const SubagentsContext = createContext<Subagents>({
-  ...{ children: [], opened: null, open: nothing, close: nothing, stop: unknown, handleOf: unknown },
+  children: [],
+  opened: null,
+  open: nothing,
+  close: nothing,
+  stop: unknown,
+  handleOf: unknown,
 })
 
 export const useSubagents = (): Subagents => useContext(SubagentsContext)
@@ -62,7 +67,8 @@ export function useSubagentsOf({ sessions, handle, live, view, name, child }: Op
   const { client } = live
   const subagents = useMemo(
     (): Subagents => ({
-      ...{ children, opened },
+      children,
+      opened,
       open: (child) => goTo({ at: 'session', name, child }),
       close: () => goTo({ at: 'session', name }),
       async stop(child) {

@@ -4,7 +4,10 @@ import { parseFetchResult, parseFileResult, parseSearchResult } from './read-res
 describe('results of tools', () => {
   it('takes the lines of a file from their numbers, and its notes', () => {
     expect(parseFileResult('7\ta\n8\t\n9\tb\tc\n[no line feed at the end of the file]')).toEqual({
-      ...{ first: 7, text: 'a\n\nb\tc', lines: 3, notes: ['no line feed at the end of the file'] },
+      first: 7,
+      text: 'a\n\nb\tc',
+      lines: 3,
+      notes: ['no line feed at the end of the file'],
     })
     for (const other of ['[file is empty]', 'plain', '1\ta\n3\tb', '', '[note]\n1\ta'])
       expect(parseFileResult(other)).toBeNull()

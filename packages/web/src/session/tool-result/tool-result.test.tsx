@@ -4,8 +4,16 @@ import { expect, it } from 'vitest'
 import { toolResultView } from './tool-result.tsx'
 
 const call = (tool: string, args: CallView['args'], text: string): CallView => ({
-  ...{ id: CallId.parse(7), tool, args, status: 'complete', approval: null, approvedBy: null, durationMs: 3 },
-  ...{ preview: null, files: null, result: { text } },
+  id: CallId.parse(7),
+  tool,
+  args,
+  status: 'complete',
+  approval: null,
+  approvedBy: null,
+  durationMs: 3,
+  preview: null,
+  files: null,
+  result: { text },
 })
 const drawn = (view: CallView) => renderToStaticMarkup(toolResultView(view))
 

@@ -9,14 +9,12 @@ import { MessageView } from './message-view.tsx'
 
 it('shows a hook that ran as a small folded card, with hostile characters escaped', () => {
   const hook: HookRun = {
-    ...{
-      event: 'PreToolUse',
-      hook: 'sh \u202eguard.sh',
-      source: 'workspace',
-      outcome: 'blocked',
-      reason: 'no',
-      durationMs: 3,
-    },
+    event: 'PreToolUse',
+    hook: 'sh \u202eguard.sh',
+    source: 'workspace',
+    outcome: 'blocked',
+    reason: 'no',
+    durationMs: 3,
     output: { text: 'hidden until it is opened' },
   }
   const text = `PreToolUse hook ${hook.hook}: blocked: no`
@@ -28,7 +26,10 @@ it('shows a hook that ran as a small folded card, with hostile characters escape
 
 it('says in the question that a hook changed the arguments', () => {
   const approval = {
-    ...{ id: ApprovalId.parse(9), call: CallId.parse(5), tool: 'shell', rewrittenBy: 'sh guard.sh' },
+    id: ApprovalId.parse(9),
+    call: CallId.parse(5),
+    tool: 'shell',
+    rewrittenBy: 'sh guard.sh',
     preview: { type: 'arguments' as const, args: { command: 'ls' } },
   }
   const card = createElement(ApprovalCard, { approval, waiting: 0, onDecide: async () => null })

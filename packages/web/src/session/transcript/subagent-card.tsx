@@ -19,7 +19,7 @@ export function SubagentCard({ message, liveOutput, child }: SubagentCardProps) 
       message={message}
       liveOutput={liveOutput}
       look={{ name: kindText(agent), ...childLook(status) }}
-      strip={<ChildActions id={session} isBackground={background === true} {...{ task, status, view }} />}
+      strip={<ChildActions id={session} isBackground={background === true} task={task} status={status} view={view} />}
     />
   )
 }

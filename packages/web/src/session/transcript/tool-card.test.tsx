@@ -9,8 +9,16 @@ const parts = { handle: { id: 's' }, live: { view: null }, asks: {}, takeBack: n
 
 function draw(call: Partial<CallView>): string {
   const view: CallView = {
-    ...{ id: CallId.parse(7), tool: 'shell', args: {}, status: 'complete', approval: null, approvedBy: null },
-    ...{ durationMs: 3, preview: null, files: null, result: { text: 'built' } },
+    id: CallId.parse(7),
+    tool: 'shell',
+    args: {},
+    status: 'complete',
+    approval: null,
+    approvedBy: null,
+    durationMs: 3,
+    preview: null,
+    files: null,
+    result: { text: 'built' },
     ...call,
   }
   // Only the fields that a card reads.

@@ -71,7 +71,10 @@ const addFrom: Work = async (args, context) => {
   const asked = flags.later ? [] : await askAll([...added, ...replaced], args, context)
   if (flags.json)
     return out.writeJson({
-      ...{ added, replaced, problems: refused, file: userServerFile(home) },
+      added,
+      replaced,
+      problems: refused,
+      file: userServerFile(home),
       ...(!flags.later && { servers: asked.map((one) => ({ name: one.name, ...answerOf(one) })) }),
     })
   for (const problem of refused) await err.write(`${escapeLine(problem)}\n`)

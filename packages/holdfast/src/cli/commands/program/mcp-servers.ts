@@ -44,7 +44,10 @@ export async function loginTo({ servers, workdir, name, port }: Login, context: 
   const server = orThrow(await servers.find(workdir, name))
   const listed = (await servers.list(workdir)).servers.find((one) => one.name === name)
   const signedIn = await signInTo({
-    ...{ home, server, port, isWanted: listed?.state === 'needs_sign_in' },
+    home,
+    server,
+    port,
+    isWanted: listed?.state === 'needs_sign_in',
     async authorize(page, { wait }) {
       await err.write(`Open this page and sign in to ${escapeLine(name)}:\n\n${escapeLine(page.href)}\n\n`)
       const over = new AbortController()

@@ -78,7 +78,13 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const token = configuredToken ?? createSecret()
   registerKey(token)
   const server = await openServer({
-    ...{ host, port, version, now, logger, sessions: holdfast.handles, transfer: createTransfer(holdfast) },
+    host,
+    port,
+    version,
+    now,
+    logger,
+    sessions: holdfast.handles,
+    transfer: createTransfer(holdfast),
     spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
     savedCopies: copies.length,
     ready: holdfast.ready,

@@ -14,7 +14,11 @@ export const run: RunCommand<typeof sessionSpecs.ls> = async ({ flags }, context
   if (!decodeListCursor(cursor).ok) return rejectUsage(`--cursor must be "next" of an earlier list, not '${cursor}'.`)
   const workspace = flags.all ? undefined : orThrow(resolveWorkspace(context, flags.workspace))
   const list = await readStoredList(context, {
-    ...{ workspace, search, cursor, model, limit },
+    workspace,
+    search,
+    cursor,
+    model,
+    limit,
     ...(pinned && { pinned: true }),
     ...(running && { running: true }),
     ...(waiting && { waiting: true, subagents: true }),

@@ -69,7 +69,12 @@ async function searchServer(
 
 const toFound = ({ hits, next, isIndexing }: SearchPage): FoundMessages => ({
   hits: hits.map(({ session: sessionId, message: messageId, role: kind, title, at, snippet }) => ({
-    ...{ sessionId, title, messageId, kind, at, snippet },
+    sessionId,
+    title,
+    messageId,
+    kind,
+    at,
+    snippet,
   })),
   next,
   ...(isIndexing && { isIndexing }),

@@ -5,7 +5,10 @@ import { problemText } from './import.ts'
 
 const blank = { format: null, session: null, messages: 0, bytes: 0, remarks: [] } as const
 const failed = (file: string): ImportedFile => ({
-  ...{ ...blank, file, status: 'failed', fault: fault('bad_request', `${file} cannot be read.`) },
+  ...blank,
+  file,
+  status: 'failed',
+  fault: fault('bad_request', `${file} cannot be read.`),
 })
 const changed = (file: string): ImportedFile => ({ ...blank, file, status: 'changed' })
 const many = (of: (file: string) => ImportedFile) =>

@@ -20,7 +20,11 @@ export const run: RunCommand<typeof storeSpecs.migrate> = async ({ flags }, cont
   const line = createProgressLine(context)
   const { migrate } = await import('../../../admin/migrate/migrate-store.ts')
   const migrated = await migrate({
-    ...{ from, to, signal, onProblem: reportProblem(context), environment: context.environment },
+    from,
+    to,
+    signal,
+    onProblem: reportProblem(context),
+    environment: context.environment,
     onProgress: ({ phase, records, total }) => line.show({ phase, done: records, total, unit: 'records' }),
   })
   await line.end()

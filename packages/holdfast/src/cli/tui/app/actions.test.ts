@@ -21,9 +21,15 @@ function createApp(answer: (command: CommandInput) => Promise<Result<Answer>>) {
     },
   }
   const app = {
-    ...{ live, editor: emptyEditor, pastes: createPastes(), completions: null, focus: { type: 'prompt' } },
-    ...{ history: { add: () => undefined }, host: { notice: () => undefined } },
-    ...{ runCommand: () => false, redraw: () => undefined },
+    live,
+    editor: emptyEditor,
+    pastes: createPastes(),
+    completions: null,
+    focus: { type: 'prompt' },
+    history: { add: () => undefined },
+    host: { notice: () => undefined },
+    runCommand: () => false,
+    redraw: () => undefined,
   } as unknown as App // only what sending and recalling use
   const type = (text: string) => {
     app.editor = insert(app.editor, text)

@@ -27,17 +27,31 @@ function createApp(ids: readonly string[] = ['one']) {
     },
   }
   const app = {
-    ...{ live, client, editor: emptyEditor, pastes: createPastes(), completions: null, focus: { type: 'prompt' } },
-    ...{ history: { add: () => undefined, reset: () => undefined }, host: { notice: () => undefined } },
-    ...{ commands: [], shownQuestion: null, armed: null, arm: () => undefined, redraw: () => undefined },
+    live,
+    client,
+    editor: emptyEditor,
+    pastes: createPastes(),
+    completions: null,
+    focus: { type: 'prompt' },
+    history: { add: () => undefined, reset: () => undefined },
+    host: { notice: () => undefined },
+    commands: [],
+    shownQuestion: null,
+    armed: null,
+    arm: () => undefined,
+    redraw: () => undefined,
   } as unknown as App // only what keys and questions use
   const deps = {
-    ...{ size: () => ({ columns: 80, rows: 24 }), now: () => now },
-    ...{ suspend: () => undefined, repaint: () => undefined },
+    size: () => ({ columns: 80, rows: 24 }),
+    now: () => now,
+    suspend: () => undefined,
+    repaint: () => undefined,
   }
   const draw = () => focusQuestion(app, now)
   return {
-    ...{ app, sent, draw },
+    app,
+    sent,
+    draw,
     later(ms: number) {
       now += ms
     },

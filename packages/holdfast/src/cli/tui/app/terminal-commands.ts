@@ -99,8 +99,12 @@ export function runTerminalCommand(app: App, text: string): boolean {
 export function listCommands(ofSession: readonly SlashCommand[]): readonly SlashCommand[] {
   const own = Object.entries(commands).map(
     ([name, { about, given }]): SlashCommand => ({
-      ...{ name, description: about, arguments: given ?? null },
-      ...{ source: 'built-in', scope: null, path: null },
+      name,
+      description: about,
+      arguments: given ?? null,
+      source: 'built-in',
+      scope: null,
+      path: null,
     }),
   )
   const others = ofSession.filter(({ name }) => !Object.hasOwn(commands, name))
@@ -112,7 +116,8 @@ async function startNew(app: App): Promise<void> {
   if (!app.reached || !meta) return
   const started = await app.reached.sessions.start({
     ...(meta.workspace !== noWorkdir && { workdir: meta.workspace }),
-    ...{ model: meta.model, mode: meta.mode },
+    model: meta.model,
+    mode: meta.mode,
   })
   if (started.ok) app.show(started.value)
   else app.host.notice(started.fault.message, true)
@@ -144,7 +149,7 @@ async function exportSession(app: App, given: string): Promise<void> {
   if (!format) return app.host.notice('The name of the file must end in .md, .html, .json or .jsonl.', true)
   try {
     const quiet = { ...app.context.err, write: async () => undefined }
-    const flags = { ...{ format, output, force: false, redact: false, json: false }, ...noPlace }
+    const flags = { format, output, force: false, redact: false, json: false, ...noPlace }
     await exportToFile({ positionals: [meta.id], flags }, { ...app.context, err: quiet })
     app.host.notice(`Wrote ${output}.`)
   } catch (error) {

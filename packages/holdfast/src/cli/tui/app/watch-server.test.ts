@@ -11,7 +11,9 @@ it('goes on looking after a slow refusal, says it once, and opens the session wh
   const notices: string[] = []
   const shown: unknown[] = []
   const app = {
-    ...{ lostAt: null, handle: { id: 'ses_1' }, onLost: () => undefined },
+    lostAt: null,
+    handle: { id: 'ses_1' },
+    onLost: () => undefined,
     reached: { isRemote: true, close: async () => undefined },
     context: { home: { stateDir: '/nowhere' }, now: () => Date.now() },
     host: { notice: (text: string) => void notices.push(text) },

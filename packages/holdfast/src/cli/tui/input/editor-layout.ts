@@ -87,7 +87,8 @@ function cropped(
   const shown = rows.slice(first, first + height)
   return {
     rows: shown,
-    ...{ starts, first },
+    starts,
+    first,
     caret: { ...caret, row: caret.row - first },
     above: far.above + first,
     below: far.below + rows.length - first - shown.length,

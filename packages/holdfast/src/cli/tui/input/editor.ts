@@ -82,12 +82,30 @@ const lineEnd = ({ text, caret }: Editor): number => {
 type Edit = (editor: Editor) => Editor
 
 const edits: Readonly<Record<string, Edit>> = {
-  ...{ left: moveLeft, right: moveRight, 'ctrl+b': moveLeft, home: moveToStart, end: moveToEnd },
-  ...{ 'ctrl+a': moveToStart, 'ctrl+e': moveToEnd, 'ctrl+left': moveWordLeft, 'ctrl+right': moveWordRight },
-  ...{ 'alt+b': moveWordLeft, 'alt+f': moveWordRight, 'alt+left': moveWordLeft, 'alt+right': moveWordRight },
-  ...{ backspace, 'shift+backspace': backspace, delete: deleteNext, 'ctrl+w': killWordBefore },
-  ...{ 'alt+backspace': killWordBefore, 'ctrl+backspace': killWordBefore, 'alt+d': killWordAfter },
-  ...{ 'ctrl+u': killToStart, 'ctrl+k': killToEnd, 'ctrl+y': yank, 'ctrl+_': undo },
+  left: moveLeft,
+  right: moveRight,
+  'ctrl+b': moveLeft,
+  home: moveToStart,
+  end: moveToEnd,
+  'ctrl+a': moveToStart,
+  'ctrl+e': moveToEnd,
+  'ctrl+left': moveWordLeft,
+  'ctrl+right': moveWordRight,
+  'alt+b': moveWordLeft,
+  'alt+f': moveWordRight,
+  'alt+left': moveWordLeft,
+  'alt+right': moveWordRight,
+  backspace,
+  'shift+backspace': backspace,
+  delete: deleteNext,
+  'ctrl+w': killWordBefore,
+  'alt+backspace': killWordBefore,
+  'ctrl+backspace': killWordBefore,
+  'alt+d': killWordAfter,
+  'ctrl+u': killToStart,
+  'ctrl+k': killToEnd,
+  'ctrl+y': yank,
+  'ctrl+_': undo,
 }
 
 /** Returns the editor after a key; null if the key edits nothing. */

@@ -63,7 +63,9 @@ export function openFirstInput(context: CliContext, screen: ScreenStream, isColo
   }
 
   const terminal = openTerminal({
-    ...{ input: context.input(), output: screen, onKey },
+    input: context.input(),
+    output: screen,
+    onKey,
     onResize: () => handlers?.onResize(),
     onDrain: () => handlers?.onDrain(),
     onGone: () => handlers?.onGone(),
@@ -71,7 +73,9 @@ export function openFirstInput(context: CliContext, screen: ScreenStream, isColo
   context.onCrash(() => screen.write(`\u001b[?1049l${restoreText}\r\n`))
   draw()
   return {
-    ...{ terminal, screen, isColoured },
+    terminal,
+    screen,
+    isColoured,
     take(next) {
       handlers = next
       return { editor, waiting, painted }

@@ -32,8 +32,12 @@ describe('a paste', () => {
 
 describe('completion', () => {
   const commands = ['plan', 'pin', 'help'].map((name) => ({
-    ...{ name, description: '', arguments: name === 'pin' ? '<x>' : null, source: 'built-in' as const },
-    ...{ scope: null, path: null },
+    name,
+    description: '',
+    arguments: name === 'pin' ? '<x>' : null,
+    source: 'built-in' as const,
+    scope: null,
+    path: null,
   }))
 
   it('finds slash commands at the start only, and mentions anywhere', () => {

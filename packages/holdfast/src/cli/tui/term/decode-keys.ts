@@ -129,13 +129,33 @@ const controlName = (key: string): string =>
   controls[key] ?? `ctrl+${String.fromCharCode((key.codePointAt(0) ?? 0) + 96)}`
 
 const finals: Readonly<Record<string, string>> = {
-  ...{ A: 'up', B: 'down', C: 'right', D: 'left', H: 'home', F: 'end', Z: 'shift+tab', I: 'focus', O: 'blur' },
+  A: 'up',
+  B: 'down',
+  C: 'right',
+  D: 'left',
+  H: 'home',
+  F: 'end',
+  Z: 'shift+tab',
+  I: 'focus',
+  O: 'blur',
 }
 const tildes: Readonly<Record<string, string>> = {
-  ...{ 1: 'home', 2: 'insert', 3: 'delete', 4: 'end', 5: 'pageup', 6: 'pagedown', 7: 'home', 8: 'end' },
+  1: 'home',
+  2: 'insert',
+  3: 'delete',
+  4: 'end',
+  5: 'pageup',
+  6: 'pagedown',
+  7: 'home',
+  8: 'end',
 }
 const codes: Readonly<Record<number, string>> = {
-  ...{ 9: 'tab', 13: 'enter', 27: 'esc', 32: 'space', 127: 'backspace', 57414: 'enter' },
+  9: 'tab',
+  13: 'enter',
+  27: 'esc',
+  32: 'space',
+  127: 'backspace',
+  57414: 'enter',
 }
 
 const mouseActions: Readonly<Record<string, MouseAction>> = { 0: 'press', 64: 'wheelup', 65: 'wheeldown' }

@@ -69,8 +69,15 @@ describe('/boundaries', () => {
 
   it('is hinted at by the status line', () => {
     const view = {
-      ...{ mode: 'exec', pendingApprovals: [], activity: 'idle', lastTurn: null, model: 'demo/agent', fallback: null },
-      ...{ thinkingLevel: 'off', branch: null, boundaries: bounded },
+      mode: 'exec',
+      pendingApprovals: [],
+      activity: 'idle',
+      lastTurn: null,
+      model: 'demo/agent',
+      fallback: null,
+      thinkingLevel: 'off',
+      branch: null,
+      boundaries: bounded,
       context: { tokens: 0 },
     }
     const facts = { view, meta: { usage: { cost: 0 } }, here: null, presence: [], connection: { state: 'live' } }

@@ -12,7 +12,9 @@ const getLogin = defineRoute({
   summary: 'Log the page in with the one-time code of the login link',
   query: z.object({ code: z.string().min(1).max(200) }),
   answers: {
-    ...{ status: 303, mediaType: 'text/plain', schema: null },
+    status: 303,
+    mediaType: 'text/plain',
+    schema: null,
     headers: { Location: 'The page', 'Set-Cookie': 'The login' },
   },
   refuses: ['unauthorized', 'too_many_tries'],

@@ -21,7 +21,9 @@ async function openSpendingServer(rateLimit?: RateLimit) {
   const overrides = { spending: spendingCaps, ...(rateLimit && { rateLimit }) }
   const test = await openRuntimeServer(overrides, undefined, { store, clock, script }, undefined, (runtime) =>
     createLiveTokens({
-      ...{ rows: store, clock, onProblem: () => undefined },
+      rows: store,
+      clock,
+      onProblem: () => undefined,
       findSession: async (name) => ({ ok: true, value: name as typeof runtime.handle.id }),
     }),
   )
@@ -64,7 +66,9 @@ describe('/v1/caps and /v1/spending', () => {
     expect((await test.prompt(ben.secret)).status).toBe(202)
 
     expect(await test.spending()).toMatchObject({
-      ...{ day: '2026-01-01', opensAt: '2026-01-02T00:00:00.000Z', total: { calls: 3, cost: 0.75 } },
+      day: '2026-01-01',
+      opensAt: '2026-01-02T00:00:00.000Z',
+      total: { calls: 3, cost: 0.75 },
       tokens: [
         { token: anna.id, name: 'anna', cost: 0.5 },
         { token: ben.id, name: 'ben', cost: 0.25 },
@@ -75,7 +79,8 @@ describe('/v1/caps and /v1/spending', () => {
 
     const own = await test.call('/v1/access', { headers: test.as(anna.secret) })
     expect(Access.parse(await own.json())).toMatchObject({
-      ...{ role: 'driver', token: { id: anna.id, name: 'anna' } },
+      role: 'driver',
+      token: { id: anna.id, name: 'anna' },
       caps: [{ token: anna.id, name: 'anna', maxCost: 0.5, isReached: true }],
     })
     const other = await test.call('/v1/access', { headers: test.as(ben.secret) })

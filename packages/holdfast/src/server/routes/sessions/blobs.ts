@@ -42,7 +42,10 @@ const getSessionBlob = defineRoute({
   summary: 'Get a file or long output that a record of this session names',
   headers: z.object({ 'if-none-match': z.string().max(1000).optional() }),
   answers: {
-    ...{ status: 200, mediaType: 'application/octet-stream', schema: z.string(), mayBeUnchanged: true },
+    status: 200,
+    mediaType: 'application/octet-stream',
+    schema: z.string(),
+    mayBeUnchanged: true,
     headers: { ETag: 'The hash of the bytes, in quotes', 'Cache-Control': 'The bytes of a hash never change' },
   },
   refuses: ['blob_not_found'],

@@ -29,7 +29,11 @@ const getEvents = defineRoute({
     if (!following.ok) return following
     const { id, began, left, frames, end } = following.value
     const source: EventSource<Frame> = {
-      ...{ name: id, follow: frames, began, left, end },
+      name: id,
+      follow: frames,
+      began,
+      left,
+      end,
       encode: (frame) => encodeFrame(frameFor(caller, frame)),
       hold: (piece) => deps.outbox.hold(piece, after === undefined ? 1 : privateCopies),
     }

@@ -49,7 +49,9 @@ it('paths are completed for drivers: in the workdir of a session under its rules
     expect(await codeOf(await test.call(bad))).toBe('bad_workdir')
   orThrow(
     await openPermissionRules(findHome({ HOLDFAST_HOME: join(folder, 'home') })).add({
-      ...{ tool: '*', pattern: 'notes.md', verdict: 'deny' },
+      tool: '*',
+      pattern: 'notes.md',
+      verdict: 'deny',
     }),
   )
   const ruled = await test.call(inFolder(workdir, 'not'))

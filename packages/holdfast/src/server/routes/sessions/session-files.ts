@@ -63,7 +63,9 @@ const getDiff = defineRead(
   (handle, { input, caller }) =>
     handle.diffChanges(caller?.role === 'viewer' ? { ...input.query, recorded: true } : input.query),
   z.strictObject({
-    ...{ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() },
+    turn: wholeNumber.optional(),
+    call: wholeNumber.optional(),
+    path: z.string().optional(),
     recorded: flag,
   }),
   [...ofWorkdir, 'message_not_found', 'turn_not_found'],

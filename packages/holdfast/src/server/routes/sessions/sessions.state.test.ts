@@ -29,10 +29,8 @@ describe('a session of 100 long messages, over HTTP', () => {
   beforeAll(async () => {
     test = await openRuntimeServer()
     const messages = Array.from({ length: 100 }, (_, index) => ({
-      ...{
-        role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
-        content: `${index} ${'x'.repeat(15_000)}`,
-      },
+      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `${index} ${'x'.repeat(15_000)}`,
     }))
     orThrow(await test.runtime.handle.submit({ type: 'seedMessages', messages }))
     return () => test[Symbol.asyncDispose]()

@@ -29,7 +29,13 @@ const listSessions = defineRoute({
   on: 'GET /v1/sessions',
   summary: 'List sessions, newest first',
   query: z.strictObject({
-    ...{ workspace, search, model, cursor, startedFor, activeFrom, activeBefore },
+    workspace,
+    search,
+    model,
+    cursor,
+    startedFor,
+    activeFrom,
+    activeBefore,
     limit: pageLimit(limits.listSessionsMax),
     age: z
       .string()

@@ -41,7 +41,10 @@ async function openConnection(test: Test) {
   const post = (path: string, body: object) =>
     test.call(`/v1/stream/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
   return {
-    ...{ id: frame.stream, until, post, leave: () => gone.abort() },
+    id: frame.stream,
+    until,
+    post,
+    leave: () => gone.abort(),
     join: (body: object) => post(`${frame.stream}/join`, body),
     end: (stream: string) => test.call(`/v1/stream/${stream}`, { method: 'DELETE', headers }),
     async joined(tag: string, news = false): Promise<string> {
@@ -74,7 +77,8 @@ describe('a stream that joins the connection of another one', () => {
     const headers = { authorization: `Bearer ${test.tokens.driver}`, 'holdfast-attachment': 'w1' }
     const command = { type: 'enterPlan' }
     await test.call(`/v1/sessions/${one}/commands`, {
-      ...{ method: 'POST', body: JSON.stringify(command) },
+      method: 'POST',
+      body: JSON.stringify(command),
       headers: { ...headers, 'content-type': 'application/json' },
     })
     const seen = new Set<string>()
@@ -120,7 +124,8 @@ describe('a stream that joins the connection of another one', () => {
     expect(await codeOf(await post(`${first}/join`, { tag: 'w2' }))).toBe('not_found')
     expect(await codeOf(await end(id))).toBe('bad_request')
     const foreign = await test.call(`/v1/stream/${id}/join`, {
-      ...{ method: 'POST', body: '{"tag":"w2"}' },
+      method: 'POST',
+      body: '{"tag":"w2"}',
       headers: { authorization: `Bearer ${test.tokens.admin}`, 'content-type': 'application/json' },
     })
     expect(await codeOf(foreign)).toBe('not_found')

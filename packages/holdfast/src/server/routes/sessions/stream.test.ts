@@ -29,7 +29,8 @@ async function openStream(test: Test, token: string = test.tokens.driver, query 
   invariant(first?.type === 'stream', 'a stream begins with its id')
   const send = (what: string, body: object, as = token) =>
     test.call(`/v1/stream/${first.stream}/${what}`, {
-      ...{ method: 'POST', body: JSON.stringify(body) },
+      method: 'POST',
+      body: JSON.stringify(body),
       headers: { ...headers, authorization: `Bearer ${as}` },
     })
   /** Returns the first frame that fits. */
@@ -163,7 +164,9 @@ describe('GET /v1/stream', () => {
   it('shows a token for one session only that one, and ends when the token is revoked', async () => {
     const test = await openRuntimeServer({}, undefined, {}, undefined, ({ store, clock }) =>
       createLiveTokens({
-        ...{ rows: store, clock, onProblem: () => undefined },
+        rows: store,
+        clock,
+        onProblem: () => undefined,
         findSession: async (name) => ({ ok: true, value: SessionId.parse(name) }),
       }),
     )

@@ -28,7 +28,9 @@ const exportSession = defineRoute({
     name: z.string().min(1).max(500).optional(),
   }),
   answers: {
-    ...{ status: 200, mediaType: 'text/markdown', schema: z.string() },
+    status: 200,
+    mediaType: 'text/markdown',
+    schema: z.string(),
     otherTypes: ['text/html', 'application/json', 'application/x-ndjson'],
     headers: { 'Content-Disposition': 'A file name to save it under' },
   },

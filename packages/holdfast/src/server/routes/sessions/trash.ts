@@ -60,7 +60,10 @@ const listTrash = defineRoute({
   on: 'GET /v1/trash',
   summary: 'List the trash, newest first',
   query: z.strictObject({
-    ...{ workspace, search, startedFor, cursor },
+    workspace,
+    search,
+    startedFor,
+    cursor,
     limit: pageLimit(limits.listSessionsMax),
   }),
   answers: answersJson(SessionList),

@@ -4,8 +4,17 @@ import type { SessionRow } from '../log/session-row.ts'
 import { createForkIndex } from './fork-index.ts'
 
 const forkOf = (number: number, parent: number | null): SessionRow => ({
-  ...{ id: sessionId(number), order: number, parent: parent === null ? null : sessionId(parent), base: 1, head: 2 },
-  ...{ bytes: 1, epoch: 1, owner: null, entry: entryOf(number), trashedAt: null, isShared: false },
+  id: sessionId(number),
+  order: number,
+  parent: parent === null ? null : sessionId(parent),
+  base: 1,
+  head: 2,
+  bytes: 1,
+  epoch: 1,
+  owner: null,
+  entry: entryOf(number),
+  trashedAt: null,
+  isShared: false,
 })
 
 describe('fork index', () => {

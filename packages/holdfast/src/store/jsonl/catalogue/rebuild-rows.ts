@@ -73,9 +73,17 @@ export async function rebuildRows(
 
 function createRow({ id, isShared }: FoundLog, known: SessionRow | null, log: LoadedLog, order: number): SessionRow {
   return {
-    ...{ id, order: known?.order ?? order, parent: log.parent, base: log.base },
-    ...{ head: log.index.head(), bytes: log.end, epoch: known?.epoch ?? 1, owner: known?.owner ?? null },
-    ...{ entry: findKnownEntry(id, log, known), isShared, trashedAt: null },
+    id,
+    order: known?.order ?? order,
+    parent: log.parent,
+    base: log.base,
+    head: log.index.head(),
+    bytes: log.end,
+    epoch: known?.epoch ?? 1,
+    owner: known?.owner ?? null,
+    entry: findKnownEntry(id, log, known),
+    isShared,
+    trashedAt: null,
   }
 }
 

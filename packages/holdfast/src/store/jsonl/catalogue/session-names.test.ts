@@ -9,8 +9,17 @@ const key = (text: string) => Key.parse(text)
 const handleOf = (number: number) => entryOf(number).meta.handle
 
 const rowOf = (number: number, isShared = false): SessionRow => ({
-  ...{ id: sessionId(number), order: number, parent: null, base: 0, head: 1, bytes: 1, epoch: 1, owner: null },
-  ...{ entry: entryOf(number, { meta: { key: key(`key-${number}`) } }), trashedAt: null, isShared },
+  id: sessionId(number),
+  order: number,
+  parent: null,
+  base: 0,
+  head: 1,
+  bytes: 1,
+  epoch: 1,
+  owner: null,
+  entry: entryOf(number, { meta: { key: key(`key-${number}`) } }),
+  trashedAt: null,
+  isShared,
 })
 
 /** Rows that fail when a search walks over all of them. */

@@ -75,7 +75,12 @@ export async function loadLog({ path, session, known, isShared, leavesTail }: Lo
   }
   const { index, end, lacksBreak, draftEndedAt, lastAt } = log.read()
   return {
-    ...{ header, index, end, lacksBreak, draftEndedAt, lastAt },
+    header,
+    index,
+    end,
+    lacksBreak,
+    draftEndedAt,
+    lastAt,
     parent: header === null ? (known?.parent ?? null) : header.parent,
     base: header?.base ?? known?.base ?? 0,
     torn: size <= end ? null : leavesTail ? { path, bytes: size - end } : await moveTornTail(path, end),

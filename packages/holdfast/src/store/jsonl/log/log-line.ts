@@ -84,7 +84,10 @@ export function encodeLine(session: SessionId, record: LineRecord, marks: WriteM
   const { seq, at, type, v, by, commandId, ref, body } = record
   const { prior, more, endsDraft, blobs, charge, commandHash } = marks
   const meta = JSON.stringify({
-    ...{ seq, at, type, v },
+    seq,
+    at,
+    type,
+    v,
     ...(by !== null && { client: by }),
     ...(commandId !== null && { commandId }),
     ...(commandHash !== undefined && { commandHash }),

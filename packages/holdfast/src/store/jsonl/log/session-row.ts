@@ -35,6 +35,9 @@ export const toStoredEntry = (row: SessionRow | null) =>
   row === null
     ? null
     : {
-        ...{ entry: structuredClone(row.entry), head: row.head, base: row.base },
-        ...{ owner: row.owner, trashedAt: row.trashedAt },
+        entry: structuredClone(row.entry),
+        head: row.head,
+        base: row.base,
+        owner: row.owner,
+        trashedAt: row.trashedAt,
       }

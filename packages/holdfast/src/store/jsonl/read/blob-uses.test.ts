@@ -20,7 +20,10 @@ let store: Store
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-uses-'))
   const opened = await openJsonlStore({
-    ...{ directory, now: () => 0, entryOf: async () => null, onProblem: () => undefined },
+    directory,
+    now: () => 0,
+    entryOf: async () => null,
+    onProblem: () => undefined,
   })
   if (!opened.ok) throw new Error(opened.fault.message)
   store = opened.value
@@ -54,8 +57,12 @@ describe('blob uses in JSONL logs', () => {
 
   it('do not include a hash in a call: the blob is kept, but the session may not read it', async () => {
     const call: Event = {
-      ...{ type: 'call.requested', turn: TurnNumber.parse(0), step: StepId.parse(1), provider: 'demo' },
-      ...{ tool: 'read_file', args: { path: b, type: 'user.said', content: [{ type: 'file', blob: b }], blobs: [b] } },
+      type: 'call.requested',
+      turn: TurnNumber.parse(0),
+      step: StepId.parse(1),
+      provider: 'demo',
+      tool: 'read_file',
+      args: { path: b, type: 'user.said', content: [{ type: 'file', blob: b }], blobs: [b] },
     }
     await mustCreate(store, newSession(1, { blobs: [b] }), newSession(2, { records: [recordAt(1, withFile(a))] }))
     await mustAppend(store, appendTo(2, 1, { records: [recordAt(2, call)] }))

@@ -40,8 +40,17 @@ export function createSessionCreator(deps: SessionFilesDeps & { readonly nextOrd
     const taken = names.reserve(session)
     if (taken !== null) return refuse(taken)
     const row: SessionRow = {
-      ...{ id: session.session, order: nextOrder(), parent, base, head: base + records.length, bytes: 0 },
-      ...{ epoch: 1, owner, entry: structuredClone(entry), isShared: false, trashedAt: null },
+      id: session.session,
+      order: nextOrder(),
+      parent,
+      base,
+      head: base + records.length,
+      bytes: 0,
+      epoch: 1,
+      owner,
+      entry: structuredClone(entry),
+      isShared: false,
+      trashedAt: null,
     }
     if (from === undefined || (from !== null && from.head < base)) {
       names.free(row)

@@ -75,8 +75,13 @@ export async function fillStore(location: DiskLocation, directory: string): Prom
 const aToken: StoredToken = {
   id: 'tok_0123456789abcdef',
   hash: 'ab'.repeat(32),
-  ...{ name: 'phone', role: 'driver', session: null, createdAt: '2026-01-01T00:00:00.000Z', createdBy: null },
-  ...{ expiresAt: null, lastUsedAt: null },
+  name: 'phone',
+  role: 'driver',
+  session: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  createdBy: null,
+  expiresAt: null,
+  lastUsedAt: null,
 }
 
 /** Reads all rows and records of a store, for a comparison. */

@@ -92,7 +92,8 @@ describe('blobs in S3', () => {
     expect((await blobs.put([Buffer.from('twice')])).ok).toBe(true)
     s3.failNext(403)
     expect(await blobs.put([Buffer.from('no')])).toMatchObject({
-      ...{ ok: false, fault: { code: 'storage_error', message: expect.stringContaining('it answered 403') } },
+      ok: false,
+      fault: { code: 'storage_error', message: expect.stringContaining('it answered 403') },
     })
     const { openPostgresStore } = await import('../postgres-store.ts')
     const place = orThrow(parseS3Url(placeUrl()))
@@ -142,7 +143,8 @@ describe('a place in S3', () => {
     const { openDatabaseStore } = await import('../../open/open-blobs.ts')
     const { location } = await open()
     expect(await openDatabaseStore(location, { environment: {}, blobs: placeUrl() })).toMatchObject({
-      ...{ ok: false, fault: { code: 'storage_error', message: expect.stringContaining('set AWS_ACCESS_KEY_ID') } },
+      ok: false,
+      fault: { code: 'storage_error', message: expect.stringContaining('set AWS_ACCESS_KEY_ID') },
     })
     const { store } = orThrow(await openDatabaseStore(location, { environment: s3.environment, blobs: placeUrl() }))
     await store.close()

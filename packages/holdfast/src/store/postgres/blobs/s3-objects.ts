@@ -24,7 +24,10 @@ export function createS3Objects(environment: Environment = {}) {
     for (let attempt = 1; ; attempt += 1) {
       const headers = signRequest({ method, url, body }, credentials, { region: place.region, nowMs: Date.now() })
       const answer = await fetch(url, {
-        ...{ method, headers, redirect: 'error', signal: AbortSignal.timeout(answerMsMax) },
+        method,
+        headers,
+        redirect: 'error',
+        signal: AbortSignal.timeout(answerMsMax),
         ...(method === 'PUT' && { body: Buffer.from(body) }),
       }).catch((cause: unknown) => errorMessage(cause))
       if (typeof answer !== 'string' && answer.ok) return answer

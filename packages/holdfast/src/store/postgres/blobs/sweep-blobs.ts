@@ -65,7 +65,10 @@ async function* listOld(
 }
 
 const toOld = ({ hash, bytes, at, aside_at: asideAt }: SqlRow): Old => ({
-  ...{ hash: hash as BlobHash, bytes: Number(bytes), at, asideAt }, // the column holds hashes
+  hash: hash as BlobHash,
+  bytes: Number(bytes),
+  at,
+  asideAt, // the column holds hashes
 })
 
 async function restore({ write }: Database, some: readonly Old[], now: number): Promise<void> {

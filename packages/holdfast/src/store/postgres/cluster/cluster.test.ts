@@ -17,7 +17,10 @@ afterEach(() => one.store.close())
 
 const join = (id: string, label = 'here') =>
   one.cluster.join({
-    ...{ id, address: `http://127.0.0.1/${id}`, startedAt: '2026-01-01T00:00:00.000Z', key: `key of ${id}` },
+    id,
+    address: `http://127.0.0.1/${id}`,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    key: `key of ${id}`,
     serves: [{ label, path: '/' }],
   })
 const endTerm = (id: string) =>
@@ -66,7 +69,8 @@ describe('terms', () => {
     await one.cluster.drain('node-c')
     expect(await one.store.claim(sessionId(1), 'node-c', 'node-a')).toMatchObject({
       fault: {
-        ...{ code: 'workdir_elsewhere', details: { reason: 'draining', nodes: [] } },
+        code: 'workdir_elsewhere',
+        details: { reason: 'draining', nodes: [] },
         message: expect.stringContaining('This node is about to stop'),
       },
     })
@@ -75,7 +79,10 @@ describe('terms', () => {
   it('find the nodes that were told to serve a folder', async () => {
     const joinWith = (id: string, ...paths: readonly string[]) =>
       one.cluster.join({
-        ...{ id, address: `http://127.0.0.1/${id}`, startedAt: '2026-01-01T00:00:00.000Z', key: id },
+        id,
+        address: `http://127.0.0.1/${id}`,
+        startedAt: '2026-01-01T00:00:00.000Z',
+        key: id,
         serves: [...paths.map((path) => ({ label: 'shared', path })), { label: id, path: '/' }],
       })
     await joinWith('node-a', '/srv/work')

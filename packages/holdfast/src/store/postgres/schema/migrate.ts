@@ -126,12 +126,15 @@ export function checkDurability(database: Database): Promise<Result<void>> {
 
 const tooNew = (name: string, version: number) =>
   fault('store_too_new', `The store at ${name} was written by a newer Holdfast (version ${version} of its tables).`, {
-    ...{ path: name, version, supported: schemaVersion },
+    path: name,
+    version,
+    supported: schemaVersion,
   })
 
 const notAStore = (name: string, schema: string, tablesThere: readonly string[]) =>
   fault('not_a_store', `The schema ${schema} at ${name} has tables of another program. Add schema=NAME to the URL.`, {
-    ...{ path: name, tables: tablesThere },
+    path: name,
+    tables: tablesThere,
   })
 
 /** Returns whether there is a store in the schema, and checks that it is complete. Changes nothing. Refused: store_too_new, storage_error. */

@@ -8,7 +8,11 @@ import { checksumOf } from '../../stored-record.ts'
 export function encodeAppend(append: Append) {
   const { session, after, epoch, records, clearDraft, blobs, trust, charge, commandHash } = append
   return {
-    ...{ session, after, epoch, clearDraft, hasCommand: records.some(({ record }) => record.commandId !== undefined) },
+    session,
+    after,
+    epoch,
+    clearDraft,
+    hasCommand: records.some(({ record }) => record.commandId !== undefined),
     ...encodeColumns(session, append, after),
     ...(blobs.length > 0 && { blobs }),
     ...(trust.length > 0 && { trust }),
@@ -22,7 +26,13 @@ export function encodeNew(created: NewSession) {
   const { session, parent, base, owner, blobs, entry, tenant } = created
   const { handle, key, parent: startedBy } = entry.meta
   return {
-    ...{ session, parent, base, owner, handle, key, tenant },
+    session,
+    parent,
+    base,
+    owner,
+    handle,
+    key,
+    tenant,
     startedFor: parent === null ? startedBy : undefined,
     ...encodeColumns(session, created, base),
     ...(blobs.length > 0 && { blobs }),

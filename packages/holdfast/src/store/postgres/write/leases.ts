@@ -84,7 +84,12 @@ function draining(session: string, { workspace, label, nodes }: PlaceRefusal): F
   const where = nodes.length > 0 ? `Use one of these: ${nodes.join(', ')}.` : 'No other running node serves its folder.'
   const message = `This node is about to stop and runs session ${session} no more. ${where}`
   return fault('workdir_elsewhere', message, {
-    ...{ session, workspace, label, nodes, reason: 'draining', retryAfterSeconds: 1 },
+    session,
+    workspace,
+    label,
+    nodes,
+    reason: 'draining',
+    retryAfterSeconds: 1,
   })
 }
 

@@ -84,7 +84,9 @@ function checkHeads(database: DatabaseSync): readonly Finding[] {
     where head < (select max(seq) from record where record.sid = session.sid)`)
   return rows.all().map((row) =>
     error({
-      ...{ code: 'head', subject: String(row['id']), canRepair: true },
+      code: 'head',
+      subject: String(row['id']),
+      canRepair: true,
       what: `its head is ${row['head']}, but it has records up to ${row['last']}`,
     }),
   )

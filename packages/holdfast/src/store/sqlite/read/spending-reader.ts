@@ -64,6 +64,8 @@ export const readCharges = (database: DatabaseSync): readonly Charge[] =>
           where payer <> '${allRows}' and workspace <> '${allRows}' order by day, payer, workspace`)
         .all()
         .map((row) => ({
-          ...{ day: String(row['day']), payer: String(row['payer']), workspace: String(row['workspace']) },
+          day: String(row['day']),
+          payer: String(row['payer']),
+          workspace: String(row['workspace']),
           ...toSpent(row),
         }))

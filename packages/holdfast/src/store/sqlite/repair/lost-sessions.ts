@@ -142,8 +142,14 @@ function addRenamedRecords(copy: DatabaseSync, renamed: ReadonlyMap<number, stri
     if (id === undefined) continue
     const body = row.values.at(-1) ?? null
     const record = {
-      ...{ seq: Number(seq), at: String(at), type: String(type), v: Number(v), by: textOrNull(client) },
-      ...{ commandId: textOrNull(command), ref: numberOrNull(ref), body: decompressBody(body) },
+      seq: Number(seq),
+      at: String(at),
+      type: String(type),
+      v: Number(v),
+      by: textOrNull(client),
+      commandId: textOrNull(command),
+      ref: numberOrNull(ref),
+      body: decompressBody(body),
     }
     insert.run(row.rowid, sid, seq, at, type, v, client, command, ref, checksumOf(id, record), body)
   }

@@ -5,8 +5,19 @@ import type { Question, ReadRequests, StoreChange } from './requests.ts'
  * a change waits only a moment. Searches and what follows the whole log are not among them.
  */
 const early = {
-  ...{ read: true, readRefs: true, findCommand: true, commandHash: true, list: true, find: true, busy: true },
-  ...{ entry: true, nodes: true, loadDraft: true, loadSnapshot: true, workspaceTrust: true, refersTo: true },
+  read: true,
+  readRefs: true,
+  findCommand: true,
+  commandHash: true,
+  list: true,
+  find: true,
+  busy: true,
+  entry: true,
+  nodes: true,
+  loadDraft: true,
+  loadSnapshot: true,
+  workspaceTrust: true,
+  refersTo: true,
   tokens: true,
 } satisfies { readonly [Name in keyof ReadRequests]?: true }
 

@@ -12,7 +12,11 @@ const closingMs = 100
 const { signal, options }: WorkerData<WriterOptions> = workerData // sqlite-store.ts passes it, typed
 const writer = createWriter(options)
 serve<StoreChange | Question>({
-  ...{ port: parentPort, signal, groupMax: 1024, rest: writer.rest, isAlone: isEarlyQuestion },
+  port: parentPort,
+  signal,
+  groupMax: 1024,
+  rest: writer.rest,
+  isAlone: isEarlyQuestion,
   run(requests) {
     const [first] = requests
     if (first !== undefined && isEarlyQuestion(first)) return [writer.answer(first)]

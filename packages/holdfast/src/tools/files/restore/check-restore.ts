@@ -61,7 +61,9 @@ export const refused = (why: string): Extract<RestoreOutcome, { type: 'refused' 
 export const changedSince = 'changed by others since'
 
 const nothingAt = (shown: string): Current => ({
-  ...{ state: { type: 'absent' }, bytes: null, contentHash: hashContent(shown, null) },
+  state: { type: 'absent' },
+  bytes: null,
+  contentHash: hashContent(shown, null),
 })
 
 /** Takes a folder for nothing, if it is empty once the paths in `clears` are removed. */

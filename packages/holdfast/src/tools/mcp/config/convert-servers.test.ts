@@ -12,7 +12,10 @@ describe('the servers of other programs', () => {
   it('come from VS Code, with its variables and inputs', () => {
     const servers = {
       files: {
-        ...{ type: 'stdio', command: 'npx', args: ['fs', variable('workspaceFolder')], envFile: '.env' },
+        type: 'stdio',
+        command: 'npx',
+        args: ['fs', variable('workspaceFolder')],
+        envFile: '.env',
         env: { KEY: variable('input:api-key'), HOME_DIR: variable('userHome'), T: variable('env:TOKEN') },
       },
       web: { type: 'http', url: 'https://mcp.example', headers: { A: 'b' } },
@@ -20,7 +23,8 @@ describe('the servers of other programs', () => {
     expect(convert({ servers, inputs: [] })).toEqual({
       servers: {
         files: {
-          ...{ command: 'npx', args: ['fs', variable('WORKSPACE')] },
+          command: 'npx',
+          args: ['fs', variable('WORKSPACE')],
           env: { KEY: variable('API_KEY'), HOME_DIR: variable('HOME'), T: variable('TOKEN') },
         },
         web: { type: 'http', url: 'https://mcp.example', headers: { A: 'b' } },

@@ -52,7 +52,9 @@ describe('a file of servers', () => {
     }).servers
     if (!server) throw new Error('no server')
     expect(orThrow(expandConnect(server, { HOME: '/home/mia', KEY: 'k' }))).toMatchObject({
-      ...{ command: 'run', args: ['/home/mia/x', '$HOME'], env: { KEY: 'k' } },
+      command: 'run',
+      args: ['/home/mia/x', '$HOME'],
+      env: { KEY: 'k' },
     })
     expect(expandConnect(server, { HOME: '/home/mia' })).toMatchObject({
       fault: { code: 'bad_config', details: { missing: ['KEY'] } },
@@ -84,7 +86,9 @@ describe('the name of a tool', () => {
 describe('the input schema of a tool', () => {
   it('is one of an object, without what providers refuse', () => {
     expect(orThrow(readInputSchema({ $schema: 'x', required: ['a', 'gone'], properties: { a: {} } }))).toEqual({
-      ...{ type: 'object', properties: { a: {} }, required: ['a'] },
+      type: 'object',
+      properties: { a: {} },
+      required: ['a'],
     })
     const either = {
       anyOf: [
@@ -93,7 +97,9 @@ describe('the input schema of a tool', () => {
       ],
     }
     expect(orThrow(readInputSchema({ type: 'object', ...either }))).toEqual({
-      ...{ type: 'object', properties: { a: {}, b: {} }, required: ['a'] },
+      type: 'object',
+      properties: { a: {}, b: {} },
+      required: ['a'],
     })
     expect(orThrow(readInputSchema({ allOf: [{ properties: { a: {} }, required: ['a'] }] }))).toMatchObject({
       required: ['a'],

@@ -22,9 +22,12 @@ const Property = z.looseObject({
   description: z.string().optional(),
   default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
   format: z.string().optional(),
-  ...{ minimum: z.number().optional(), maximum: z.number().optional() },
-  ...{ minLength: z.number().optional(), maxLength: z.number().optional() },
-  ...{ minItems: z.number().optional(), maxItems: z.number().optional() },
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+  maxLength: z.number().optional(),
+  minItems: z.number().optional(),
+  maxItems: z.number().optional(),
   items: Choice.optional(),
   ...Choice.shape,
 })
@@ -56,7 +59,9 @@ function toField(name: string, property: Property, isRequired: boolean): Questio
   const max = property.maximum ?? property.maxLength ?? property.maxItems
   const known = formats.find((one) => one === format)
   return {
-    ...{ name, kind, isRequired },
+    name,
+    kind,
+    isRequired,
     ...(title !== undefined && { title: clip(title, textCharsMax) }),
     ...(description !== undefined && { description: clip(description, textCharsMax) }),
     ...(property.default !== undefined && { default: property.default as AnswerValue }), // its type was checked

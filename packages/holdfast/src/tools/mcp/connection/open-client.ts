@@ -132,7 +132,9 @@ function createTransport(library: McpLibrary, server: string, connect: McpConnec
     return answer
   }
   const transport = new library.StreamableHTTPClientTransport(url, {
-    ...{ requestInit, fetch: fetchSigned, authProvider: auth },
+    requestInit,
+    fetch: fetchSigned,
+    authProvider: auth,
   })
   return { ...bounded(transport), whySignIn: auth.whySignIn }
 }

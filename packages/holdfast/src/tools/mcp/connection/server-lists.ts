@@ -37,7 +37,9 @@ export async function listAll(
     can.prompts ? client.listPrompts(undefined, options) : { prompts: [] },
   ])
   return {
-    ...{ tools: eachOnce(tools), prompts: eachOnce(prompts), hasResources: can.resources !== undefined },
+    tools: eachOnce(tools),
+    prompts: eachOnce(prompts),
+    hasResources: can.resources !== undefined,
     about: client.getInstructions() ?? null,
     isCut: isCut('tools/list') || isCut('prompts/list'),
   }

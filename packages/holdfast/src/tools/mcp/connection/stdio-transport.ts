@@ -68,7 +68,11 @@ export function createStdioTransport(
     },
     async start() {
       program = await startProgram(command, args, {
-        ...{ cwd, graceMs, records, signal: stopped.signal, keepsInputOpen: true },
+        cwd,
+        graceMs,
+        records,
+        signal: stopped.signal,
+        keepsInputOpen: true,
         environment: { ...environment, ...env },
       })
       reading = read(program)

@@ -18,7 +18,9 @@ export async function openCallbackServer(port = 0): Promise<Result<CallbackServe
     const url = URL.parse(request.url ?? '', redirectUrl)
     const isRight = request.method === 'GET' && url?.pathname === '/callback' && isExpected(url)
     response.writeHead(isRight ? 200 : 404, {
-      ...{ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', connection: 'close' },
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      connection: 'close',
       'content-security-policy': "default-src 'none'",
     })
     response.end(isRight ? 'Holdfast got the answer. You can close this window.\n' : 'There is nothing here.\n')

@@ -56,7 +56,9 @@ export function createSignIns(directory: string) {
         return change(toSignedIn(before), ({ issuer, client, tokens, discovery, wantedScope }) =>
           write(
             JSON.stringify({
-              ...{ version: 1, url: new URL(url).href, issuer },
+              version: 1,
+              url: new URL(url).href,
+              issuer,
               issuers: { ...before?.issuers, [issuer]: { client, tokens } },
               ...(discovery && { discovery }),
               ...(wantedScope !== undefined && { wantedScope }),

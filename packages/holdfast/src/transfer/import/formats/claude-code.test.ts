@@ -8,7 +8,12 @@ const kinds = (messages: readonly { readonly kind: string }[]) => messages.map((
 
 describe('Claude Code', () => {
   const line = (uuid: string, parentUuid: string | null, type: string, message: unknown, more: object = {}) => ({
-    ...{ type, uuid, parentUuid, sessionId: 'one', cwd: '/work', timestamp: at(uuid.charCodeAt(1) % 50) },
+    type,
+    uuid,
+    parentUuid,
+    sessionId: 'one',
+    cwd: '/work',
+    timestamp: at(uuid.charCodeAt(1) % 50),
     message,
     ...more,
   })

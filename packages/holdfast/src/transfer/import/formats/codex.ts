@@ -132,7 +132,9 @@ function readCall(item: json.JsonObject): AnswerPart | null {
 }
 
 const readResult = (item: json.JsonObject, origin: Origin): ImportedMessage => ({
-  ...{ role: 'result', ...origin, callId: String(item['call_id'] ?? '') },
+  role: 'result',
+  ...origin,
+  callId: String(item['call_id'] ?? ''),
   ...readOutput(item['output']),
 })
 

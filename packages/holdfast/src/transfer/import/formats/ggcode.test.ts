@@ -4,11 +4,13 @@ import { openTestImporter, sessionOf } from '../testing/test-importer.ts'
 const session_id = '20260313-090000-9f4a1d586fb7fb49'
 const meta = { type: 'meta', session_id, title: 'Harbour', tunnel_events_complete: true }
 const said = (role: string, text: string) => ({
-  ...{ type: 'message', session_id },
+  type: 'message',
+  session_id,
   message: { role, content: [{ type: 'text', text }] },
 })
 const event = (number: number, data: unknown = { chunk: 'he' }) => ({
-  ...{ type: 'tunnel_event', session_id },
+  type: 'tunnel_event',
+  session_id,
   tunnel_event: { event_id: `ev-${number}`, stream_id: 's1', type: 'text', data },
 })
 const cost = { type: 'cost', session_id, cost: { total_cost_usd: 0.25, by_model: { odd: [1, null] } } }

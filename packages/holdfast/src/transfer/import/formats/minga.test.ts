@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { openTestImporter, sessionOf } from '../testing/test-importer.ts'
 
 const document = {
-  ...{ id: 'one', title: 'Ports', model_name: 'anthropic:claude-sonnet-4', provider_name: 'native' },
+  id: 'one',
+  title: 'Ports',
+  model_name: 'anthropic:claude-sonnet-4',
+  provider_name: 'native',
   timestamp: '2026-03-10T08:00:00Z',
   last_message_at: '2026-03-12T09:30:00Z',
   messages: [
@@ -13,7 +16,9 @@ const document = {
     { type: 'user', text: 'And at night?' },
     { type: 'assistant', text: 'The same.' },
   ],
-  ...{ message_ids: [4, 5, 6, 7, 8], pinned_ids: [6, 7, 99], branches: [] },
+  message_ids: [4, 5, 6, 7, 8],
+  pinned_ids: [6, 7, 99],
+  branches: [],
   memory: '- Prefers short answers.',
   usage: { input: 100, output: 20, cache_read: 5, cache_write: 1, cost: 0.25 },
 }

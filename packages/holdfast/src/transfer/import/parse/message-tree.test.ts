@@ -4,10 +4,16 @@ import { findLines, type TreeNode } from './message-tree.ts'
 /** A long line with `leaves` other ends, which share all of it. */
 const createBroom = (length: number, leaves: number): readonly TreeNode<number>[] => [
   ...Array.from({ length }, (_, index) => ({
-    ...{ id: `m${index}`, parent: index === 0 ? undefined : `m${index - 1}`, value: index, isLeaf: true },
+    id: `m${index}`,
+    parent: index === 0 ? undefined : `m${index - 1}`,
+    value: index,
+    isLeaf: true,
   })),
   ...Array.from({ length: leaves }, (_, index) => ({
-    ...{ id: `leaf${index}`, parent: `m${length - 1}`, value: length + index, isLeaf: true },
+    id: `leaf${index}`,
+    parent: `m${length - 1}`,
+    value: length + index,
+    isLeaf: true,
   })),
 ]
 

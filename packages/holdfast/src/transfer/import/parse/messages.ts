@@ -14,15 +14,24 @@ import * as json from './json.ts'
 // Builds imported messages from fields of foreign JSON.
 
 export const note = (origin: Origin, text: string, level: 'info' | 'error' = 'info'): ImportedMessage => ({
-  ...{ role: 'note', ...origin, level, text },
+  role: 'note',
+  ...origin,
+  level,
+  text,
 })
 
 export const checkpoint = (origin: Origin, summary: unknown, keepFrom: ImportedMessage | null = null): Checkpoint => ({
-  ...{ role: 'checkpoint', ...origin, summary: json.text(summary) ?? '', keepFrom },
+  role: 'checkpoint',
+  ...origin,
+  summary: json.text(summary) ?? '',
+  keepFrom,
 })
 
 export const call = (id: unknown, tool: unknown, args: unknown): AnswerPart => ({
-  ...{ type: 'call', id: String(id ?? ''), tool: json.text(tool) ?? '', args },
+  type: 'call',
+  id: String(id ?? ''),
+  tool: json.text(tool) ?? '',
+  args,
 })
 
 /** Creates the result of a call; remarks on parts that are neither text nor a file. */

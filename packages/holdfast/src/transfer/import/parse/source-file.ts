@@ -54,7 +54,8 @@ export function openSourceFile(path: string): SourceFile {
   const kept = isFile && stats.size <= keptBytesMax ? readAt(0, stats.size) : null
   if (kept !== null) closeSync(descriptor)
   return {
-    ...{ size: stats.size, isFile },
+    size: stats.size,
+    isFile,
     read: (position, length) => kept?.subarray(position, position + length) ?? readAt(position, length),
     findEnd,
     [Symbol.dispose]() {

@@ -53,7 +53,10 @@ export async function openTestImporter(
     const stores = createSessionStores({ ...changed, memoryStore: changed.store })
     return {
       ...createImportHost({ stores, deps: changed, all: () => [] }, sessions),
-      ...{ newSessionId, newHandle, now: changed.clock.now, homes: ['/home/test'] },
+      newSessionId,
+      newHandle,
+      now: changed.clock.now,
+      homes: ['/home/test'],
       defaultModel: changed.models.defaultModel(),
       resolveWorkdir: async (path) => ok(path),
     }
@@ -76,7 +79,14 @@ export async function openTestImporter(
   const importAll: TestImporter['import'] = (path, from) => importPaths(deps, [path], { from })
 
   return {
-    ...{ store, blobs, directory, deps, depsOn, place, records, state },
+    store,
+    blobs,
+    directory,
+    deps,
+    depsOn,
+    place,
+    records,
+    state,
     import: importAll,
     async importLines(name, lines) {
       const path = place({

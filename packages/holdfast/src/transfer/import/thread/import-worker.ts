@@ -54,7 +54,11 @@ async function run(): Promise<void> {
   const host = writer ? createDirectHost(remote, writer, job.memoryUsed) : remote
   const deps = {
     ...host,
-    ...{ newSessionId, newHandle, now: wallClock.now, homes: findHomes(), defaultModel: job.defaultModel },
+    newSessionId,
+    newHandle,
+    now: wallClock.now,
+    homes: findHomes(),
+    defaultModel: job.defaultModel,
     resolveWorkdir: remember(resolveWorkdirSync),
   }
   const progress: ImportProgress = {

@@ -77,7 +77,11 @@ export function createImportedLog({ session, parent, base }: LogStart): Imported
     return taken
   }
   return {
-    ...{ session, parent, base, addRecord, takeFull },
+    session,
+    parent,
+    base,
+    addRecord,
+    takeFull,
     get next() {
       return base + count + 1
     },

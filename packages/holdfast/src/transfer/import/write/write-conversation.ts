@@ -74,7 +74,10 @@ function writeRemainder(log: ImportedLog, total: Usage, at: number): void {
   const rest = (name: 'input' | 'output' | 'cacheRead' | 'cacheWrite') => Math.max(0, total[name] - known[name])
   const cost = total.cost === null || known.cost === null ? null : Math.max(0, total.cost - known.cost)
   const usage = {
-    ...{ input: rest('input'), output: rest('output'), cacheRead: rest('cacheRead'), cacheWrite: rest('cacheWrite') },
+    input: rest('input'),
+    output: rest('output'),
+    cacheRead: rest('cacheRead'),
+    cacheWrite: rest('cacheWrite'),
     cost: cost === null ? null : Number(cost.toFixed(costDigits)), // without the error of the subtraction
   }
   if (usage.cost === 0 && usage.input + usage.output + usage.cacheRead + usage.cacheWrite === 0) return

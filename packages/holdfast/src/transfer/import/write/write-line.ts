@@ -150,7 +150,10 @@ export function* writeLine(
 }
 
 const createPin = (seq: Seq, event: Event): EventOf<'message.pinned'> => ({
-  ...{ type: 'message.pinned', message: MessageId.parse(seq), pinned: true, tokens: eventTokens(event) },
+  type: 'message.pinned',
+  message: MessageId.parse(seq),
+  pinned: true,
+  tokens: eventTokens(event),
 })
 
 /** Returns the running turn, or the last one for a note between turns. */

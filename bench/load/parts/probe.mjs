@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextSlice } from 'node:timers/promises'
 import { queryObjects, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
@@ -30,7 +30,7 @@ if (isMainThread && process.send) {
     const used = process.cpuUsage(cpu)
     const delays = [50, 95, 99].map((part) => Math.max(0, loop.percentile(part) / 1e6 - resolutionMs))
     for (let pass = 0; pass < (isCollected ? 4 : 0); pass++) {
-      await nextTurn() // frees what is held only until the next turn of the event loop
+      await nextSlice() // frees what is held only until the next slice
       collect()
     }
     const { rss, heapUsed, external } = process.memoryUsage()

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 
-let lastTurn = Promise.resolve()
+let lastSlice = Promise.resolve()
 
-/** Resolves in a turn of the event loop of its own. Each of many calls or bodies may take milliseconds. */
-export function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => setImmediate())
-  return lastTurn
+/** Yields to the event loop, and resolves in a slice of its own. Each of many calls or bodies may take milliseconds. */
+export function ownSlice(): Promise<void> {
+  lastSlice = lastSlice.then(() => setImmediate())
+  return lastSlice
 }

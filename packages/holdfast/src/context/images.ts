@@ -13,11 +13,11 @@ const { imageEdgeMax, imageBytesMax, imagePixelsMax } = limits
  */
 export function createImages({ load = loadSharp }: { readonly load?: () => Promise<Sharp> } = {}): Images {
   let loading: Promise<Sharp | null> | null = null
-  const inTurn = createSerialQueue()
+  const oneByOne = createSerialQueue()
 
   return {
     fit: (bytes, mediaType) =>
-      inTurn(async () => {
+      oneByOne(async () => {
         loading ??= load().catch(() => null) // not installed, or built for another platform
         const sharp = await loading
         return sharp ? fitImage(sharp, bytes, mediaType) : 'unavailable'

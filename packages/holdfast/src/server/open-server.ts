@@ -34,8 +34,8 @@ import { routes } from './routes/routes.ts'
 import { createAttachments } from './streams/attachments.ts'
 import { eventStreamOf } from './streams/event-stream.ts'
 import { createOutbox } from './streams/outbox.ts'
+import { createSlices } from './streams/slices.ts'
 import { createStreams } from './streams/streams.ts'
-import { createSlices } from './streams/turns.ts'
 import { cutVanishedPeers } from './vanished-peers.ts'
 
 type GivenDeps = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'>
@@ -174,7 +174,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     const headers = { ...Object.fromEntries(answerHeaders), 'content-type': 'application/json', connection: 'close' }
     outgoing.writeHead(faultStatus[refusal.code], headers).end(JSON.stringify({ error: { ...refusal, requestId } }))
   }
-  const slices = createSlices(requestsPerTurn)
+  const slices = createSlices(requestsPerSlice)
   server.on('request', (incoming, outgoing) =>
     slices.run(() => {
       if (!incoming.socket.destroyed) answer(incoming, outgoing) // else the client left while it waited
@@ -251,7 +251,7 @@ function createLinks(
 }
 
 /** Requests that arrive together are begun in slices: each takes a part of a millisecond. */
-const requestsPerTurn = 50
+const requestsPerSlice = 50
 
 /**
  * Connections that the system accepts for us before we take them. With Node's 511, the queue of the system overflows when

@@ -1,26 +1,26 @@
 import { setImmediate } from 'node:timers/promises'
 
 // A copy of core's, which adapters may not import: the two do not wait for each other.
-let lastTurn: Promise<void> = Promise.resolve()
+let lastSlice: Promise<void> = Promise.resolve()
 
-/** Resolves in a turn of the event loop of its own. An answer has many calls, and each of them may take milliseconds. */
-export function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => setImmediate())
-  return lastTurn
+/** Yields to the event loop, and resolves in a slice of its own. An answer has many calls, and each of them may take milliseconds. */
+export function ownSlice(): Promise<void> {
+  lastSlice = lastSlice.then(() => setImmediate())
+  return lastSlice
 }
 
-/** Counts comparisons: who compares much gives other work a turn, and tests see that the time stays linear. */
+/** Counts comparisons: whoever compares much divides it into slices, and tests see that the time stays linear. */
 export type Work = { steps: number }
 
-/** Comparisons in one turn of the event loop: a few milliseconds. */
-const stepsPerTurn = 100_000
+/** Comparisons in one slice: a few milliseconds. */
+const stepsPerSlice = 100_000
 
-/** Comparisons since the last turn, of all calls together. */
+/** Comparisons since the last slice, of all calls together. */
 const compared: Work = { steps: 0 }
 
-/** Returns where to count comparisons. Gives other work a turn of the event loop first if enough was compared in this one. */
-export function takeTurn(): Work | Promise<Work> {
-  if (compared.steps <= stepsPerTurn) return compared
+/** Returns where to count comparisons. Yields to the event loop first if enough was compared in this slice. */
+export function workOfSlice(): Work | Promise<Work> {
+  if (compared.steps <= stepsPerSlice) return compared
   compared.steps = 0
-  return ownTurn().then(() => compared)
+  return ownSlice().then(() => compared)
 }

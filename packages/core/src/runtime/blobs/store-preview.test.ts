@@ -30,7 +30,7 @@ describe('a preview of long arguments', () => {
     expect(works[0]).toBe(works[1])
   })
 
-  it('is stored whole, with hidden characters escaped, in several turns of the event loop', async () => {
+  it('is stored whole, with hidden characters escaped, in several slices', async () => {
     const blobs = createMemoryBlobs()
     const args = {
       first: '\u202e',
@@ -38,17 +38,17 @@ describe('a preview of long arguments', () => {
       list: Array.from({ length: 20_000 }, () => 1),
       last: 'end',
     }
-    let turns = 0
+    let slices = 0
     let isOver = false
     const count = () => {
-      turns++
+      slices++
       if (!isOver) setImmediate(count)
     }
     setImmediate(count)
     const storage = { blobs, insist: (work: () => unknown) => work(), signal: new AbortController().signal }
     const preview = await storePreview({ preview: { type: 'arguments', args } }, storage as never) // a disk that is never full
     isOver = true
-    expect(turns).toBeGreaterThan(20)
+    expect(slices).toBeGreaterThan(20)
     if (!preview.blob) throw new Error('the whole is not stored')
     const whole = new TextDecoder().decode((await readBlob(blobs, preview.blob.hash)) ?? undefined)
     expect(whole).toBe(JSON.stringify({ ...args, first: '\\u{202e}' }, null, 2))

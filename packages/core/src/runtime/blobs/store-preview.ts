@@ -4,7 +4,7 @@ import { toShow } from '../../policy/preview.ts'
 import { printArguments } from '../../policy/print-arguments.ts'
 import type { Blobs } from '../../ports/store/blobs.ts'
 import type { Prepared } from '../../ports/tool.ts'
-import { ownTurn } from '../own-turn.ts'
+import { ownSlice } from '../own-slice.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { piecesOf } from './pieces.ts'
 
@@ -49,7 +49,7 @@ async function* printed(args: Parameters<typeof printArguments>[0]): AsyncGenera
   const encoder = new TextEncoder()
   for (const piece of printArguments(args)) {
     yield encoder.encode(piece)
-    await ownTurn()
+    await ownSlice()
   }
 }
 

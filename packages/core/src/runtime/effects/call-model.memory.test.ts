@@ -10,17 +10,17 @@ setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 it('lets other work run while a model has many parts ready', async () => {
-  let [turns, isDone] = [0, false]
-  const turn = () => {
-    turns++
-    if (!isDone) globalThis.setImmediate(turn)
+  let [slices, isDone] = [0, false]
+  const slice = () => {
+    slices++
+    if (!isDone) globalThis.setImmediate(slice)
   }
   const runtime = await openMemoryRuntime({
     models: modelsWith(() => ({
       type: 'ready',
       provider: {
         async *stream() {
-          globalThis.setImmediate(turn)
+          globalThis.setImmediate(slice)
           for (let sent = 0; sent < 20_000; sent++) yield { type: 'delta', part: 0, kind: 'text', text: 'x ' }
           isDone = true
           yield { type: 'said', part: 0, said: { type: 'text', text: 'x '.repeat(20_000) } }
@@ -31,7 +31,7 @@ it('lets other work run while a model has many parts ready', async () => {
   })
   await runtime.send('go', { type: 'sendPrompt', content: 'go' })
   await runtime.frame(isRecord('turn.ended'))
-  expect(turns).toBeGreaterThanOrEqual(40)
+  expect(slices).toBeGreaterThanOrEqual(40)
 })
 
 it('shows a burst of fragments in few frames, and its first fragment in one of its own', async () => {
@@ -56,7 +56,7 @@ it('shows a burst of fragments in few frames, and its first fragment in one of i
   }
   expect(shown.join('')).toBe(words.join(''))
   expect(shown[0]).toBe('0 ')
-  expect(shown.length).toBeLessThanOrEqual(20) // two for each turn of the event loop
+  expect(shown.length).toBeLessThanOrEqual(20) // two for each slice
 })
 
 it('keeps nothing of an answer in memory once its turn has ended', async () => {

@@ -5,7 +5,7 @@ import type { Draft } from '../../ports/store/draft.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
-import { ownTurn } from '../own-turn.ts'
+import { ownSlice } from '../own-slice.ts'
 import { hasStopHooks } from './finish-turn.ts'
 import { type ContextBlobs, modelUnavailable } from './prepare-step.ts'
 import { requestForStep } from './step-request.ts'
@@ -59,7 +59,7 @@ function fallbackFor({ models, state }: EffectDeps, model: ModelName): Promise<M
 }
 
 /** A model may have many parts ready at once. After so many of them, other work comes first. */
-const partsPerTurn = 500
+const partsPerSlice = 500
 
 /** Calls a model once and streams its answer. */
 async function streamAnswer(
@@ -80,7 +80,7 @@ async function streamAnswer(
   let taken = 0
   try {
     for await (const part of stream) {
-      if (++taken % partsPerTurn === 0) await ownTurn()
+      if (++taken % partsPerSlice === 0) await ownSlice()
       if (signal.aborted) return { end: { type: 'aborted' }, isSilent, parts: [] }
       if (part.type === 'end') {
         end = part.end

@@ -75,25 +75,25 @@ describe('the calls of a round', () => {
 })
 
 describe('calls with large arguments', () => {
-  it('are each prepared in a turn of the event loop of their own', async () => {
-    let turn = 0
+  it('are each prepared in a slice of their own', async () => {
+    let slice = 0
     let isOver = false
     const count = () => {
-      turn++
+      slice++
       if (!isOver) setImmediate(count)
     }
     setImmediate(count)
-    const turns: number[] = []
+    const slices: number[] = []
     const tool = preparing(async (args) => {
-      turns.push(turn)
+      slices.push(slice)
       return { type: 'ready', args, preview: { type: 'arguments', args } }
     })
     const calls = Array.from({ length: 8 }, (_, each) => call('touch', { each, text: 'x'.repeat(10_000) }))
     const runtime = await openMemoryRuntime({ script: [calls], tools: [tool] })
     await runtime.send('a', prompt)
-    await runtime.frame(() => turns.length === 8)
+    await runtime.frame(() => slices.length === 8)
     isOver = true
-    expect(new Set(turns).size).toBe(8)
+    expect(new Set(slices).size).toBe(8)
   })
 })
 

@@ -8,7 +8,7 @@ import { findCall } from '../../session/state.ts'
 import { openBlob as openSessionBlob } from '../blobs/read-blob.ts'
 import { shortPreview, storePreview } from '../blobs/store-preview.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
-import { ownTurn } from '../own-turn.ts'
+import { ownSlice } from '../own-slice.ts'
 import { admitCall, readArgs } from './call-hooks.ts'
 import { findTool } from './offered-tools.ts'
 import { hasHooks } from './run-hooks.ts'
@@ -37,7 +37,7 @@ export async function prepareCall(
   if (admitted && 'vetoed' in admitted) return unusable(admitted.vetoed, 'vetoed')
   const args = admitted?.args ?? sent
   const isLarge = countChars(args) > smallCharsMax
-  if (isLarge) await ownTurn() // up to 64 calls are prepared at once
+  if (isLarge) await ownSlice() // up to 64 calls are prepared at once
   // Rules come before the tool: what it says about a file must not tell what a rule keeps from the model.
   const ruled = await factsOf(deps, origin.workdir, tool, { call, args })
   const verdict = judge(ruled, deps.state())
@@ -48,7 +48,7 @@ export async function prepareCall(
     return unusable(prepared.quotesFile && isAsked ? withheld(name) : prepared.message, prepared.denied)
   }
   const facts = withReason(ruled, prepared.alwaysAsk)
-  if (isLarge) await ownTurn()
+  if (isLarge) await ownSlice()
   return { type: 'call.prepared', call, found: await toReport(deps, prepared, facts, signal), atMs }
 }
 

@@ -35,29 +35,29 @@ const page = async (given: readonly EventInput[], request: PageRequest, line = w
 const id = (seq: number) => MessageId.parse(seq)
 
 describe('a page of the transcript', () => {
-  /** Returns how many turns of the event loop a page of messages of this size takes. */
-  const turnsFor = async (count: number, chars: number) => {
+  /** Returns how many slices a page of messages of this size takes. */
+  const slicesFor = async (count: number, chars: number) => {
     const large = Array.from({ length: count }, () => userSaid('x'.repeat(chars)))
-    let [turns, isDone] = [0, false]
-    const turn = () => {
-      turns++
-      if (!isDone) setImmediate(turn)
+    let [slices, isDone] = [0, false]
+    const slice = () => {
+      slices++
+      if (!isDone) setImmediate(slice)
     }
-    setImmediate(turn)
+    setImmediate(slice)
     await page(large, { limit: 500 })
     isDone = true
-    return turns
+    return slices
   }
 
-  it('is counted in several turns of the event loop when it is large', async () => {
-    const [few, many] = [await turnsFor(5, 100_000), await turnsFor(10, 100_000)]
+  it('is counted in several slices when it is large', async () => {
+    const [few, many] = [await slicesFor(5, 100_000), await slicesFor(10, 100_000)]
     expect(few).toBeGreaterThanOrEqual(3)
     expect(many).toBeGreaterThanOrEqual(2 * few - 2)
   })
 
-  it('takes another turn for each large message that must be encoded to know its size', async () => {
+  it('takes another slice for each large message that must be encoded to know its size', async () => {
     // One for each when they are read, and one more when they are encoded, except those beyond the page.
-    expect(await turnsFor(8, 200_000)).toBeGreaterThanOrEqual(8 + 4)
+    expect(await slicesFor(8, 200_000)).toBeGreaterThanOrEqual(8 + 4)
   })
 
   it('is the newest one, oldest message first, with the cursor of the page before', async () => {

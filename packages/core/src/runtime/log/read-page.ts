@@ -12,7 +12,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/store/log.ts'
-import { ownTurn } from '../own-turn.ts'
+import { ownSlice } from '../own-slice.ts'
 import { estimateChars, jsonBytesAtMost } from './record-size.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
@@ -63,8 +63,8 @@ type ScannedPage = {
 
 /** How many calls the store is asked about at once. */
 export const callsAtOnce = 32
-/** Counting records and encoding a message take a turn of the event loop for each such length. */
-const charsPerTurn = 128 * 1024
+/** Counting records and encoding a message take a slice for each such length. */
+const charsPerSlice = 128 * 1024
 
 /** Reads records until they fill a page, and one more. Read backwards, that one is also the parent of the oldest. */
 async function scan(
@@ -77,13 +77,13 @@ async function scan(
   const records: ReadRecord[] = []
   const outcomes: ReadRecord[] = []
   let calls: Seq[] = []
-  let [chars, turns] = [0, 0]
+  let [chars, slices] = [0, 0]
   const add = async (record: ReadRecord, list: ReadRecord[]) => {
     list.push(record)
     chars += 'lost' in record ? 0 : estimateChars(record.event)
-    if (chars <= (turns + 1) * charsPerTurn) return
-    turns = Math.floor(chars / charsPerTurn)
-    await ownTurn()
+    if (chars <= (slices + 1) * charsPerSlice) return
+    slices = Math.floor(chars / charsPerSlice)
+    await ownSlice()
   }
   const readOutcomes = async () => {
     for (const record of calls.length === 0 ? [] : await log.readRefs(id, calls)) await add(record, outcomes)
@@ -107,12 +107,12 @@ async function findLast(log: LineReader, id: SessionId, spans: Spans): Promise<S
   return null
 }
 
-/** Returns how many of the messages fit on a page: at least one. Each is encoded in a turn of its own. */
+/** Returns how many of the messages fit on a page: at least one. Each is encoded in a slice of its own. */
 async function countFitting(messages: readonly Message[], limit: number): Promise<number> {
   if (jsonBytesAtMost(messages, limits.pageBytesMax) <= limits.pageBytesMax) return Math.min(messages.length, limit)
   let [count, bytes] = [0, 0]
   for (const message of messages.slice(0, limit)) {
-    if (estimateChars(message) > charsPerTurn) await ownTurn()
+    if (estimateChars(message) > charsPerSlice) await ownSlice()
     bytes += Buffer.byteLength(JSON.stringify(message))
     if (count > 0 && bytes > limits.pageBytesMax) break
     count++

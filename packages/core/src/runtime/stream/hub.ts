@@ -31,7 +31,7 @@ export interface Hub {
   readonly drivers: DriverControl
   /** Publishes durable records only: no client may see a record that a crash could lose. */
   publish(records: readonly EncodedRecord[]): void
-  /** Publishes live text, which is never stored: at once, or joined with what follows in this turn of the event loop. */
+  /** Publishes live text, which is never stored: at once, or joined with what follows in this slice. */
   show(position: LivePosition, text: string): void
   /** Publishes that the store began or stopped refusing the session's writes. */
   publishStorage(error: StorageError | null): void

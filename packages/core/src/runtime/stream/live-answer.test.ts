@@ -7,17 +7,17 @@ const step = StepId.parse(4)
 const text = { step, part: 0, kind: 'text' as const }
 const output = { step, part: 5, kind: 'output' as const, call: CallId.parse(5), tool: 'shell' }
 
-/** A live answer whose turns of the event loop end when the test says so. */
+/** A live answer whose slices end when the test says so. */
 function open() {
   const sent: FrameOf<'delta'>[] = []
   let ending: (() => void)[] = []
-  const live = createLiveAnswer(aSession, { send: (frame) => sent.push(frame), afterTurn: (go) => ending.push(go) })
-  const endTurn = () => {
+  const live = createLiveAnswer(aSession, { send: (frame) => sent.push(frame), afterSlice: (go) => ending.push(go) })
+  const endSlice = () => {
     const now = ending
     ending = []
     for (const go of now) go()
   }
-  return { live, sent, endTurn, texts: () => sent.map((frame) => frame.text) }
+  return { live, sent, endSlice, texts: () => sent.map((frame) => frame.text) }
 }
 
 describe('the live answer', () => {
@@ -27,35 +27,35 @@ describe('the live answer', () => {
     expect(sent).toMatchObject([{ type: 'delta', step, part: 0, kind: 'text', index: 0, text: 'Hello' }])
   })
 
-  it('shows each fragment at once if each arrives in a turn of its own', () => {
-    const { live, endTurn, texts } = open()
+  it('shows each fragment at once if each arrives in a slice of its own', () => {
+    const { live, endSlice, texts } = open()
     for (const word of ['a', 'b', 'c']) {
       live.show(text, word)
       expect(texts().at(-1)).toBe(word)
-      endTurn()
+      endSlice()
     }
     expect(texts()).toEqual(['a', 'b', 'c'])
   })
 
-  it('joins the fragments that follow in the same turn to one frame', () => {
-    const { live, sent, endTurn, texts } = open()
+  it('joins the fragments that follow in the same slice to one frame', () => {
+    const { live, sent, endSlice, texts } = open()
     const words = Array.from({ length: 2000 }, (_, index) => `${index} `)
     for (const word of words) live.show(text, word)
     expect(texts()).toEqual(['0 '])
-    endTurn()
+    endSlice()
     expect(texts().join('')).toBe(words.join(''))
     expect(sent.map(({ index }) => index)).toEqual([0, 1])
-    endTurn()
+    endSlice()
     expect(sent).toHaveLength(2)
   })
 
   it('shows the first fragment of another part at once, after all of the part before', () => {
-    const { live, endTurn, texts } = open()
+    const { live, endSlice, texts } = open()
     for (const word of ['a', 'b', 'c']) live.show(text, word)
     live.show(output, 'total')
     expect(texts()).toEqual(['a', 'bc', 'total'])
     live.show(output, ' 3')
-    endTurn()
+    endSlice()
     expect(texts()).toEqual(['a', 'bc', 'total', ' 3'])
   })
 
@@ -78,21 +78,21 @@ describe('the live answer', () => {
   })
 
   it('sends what waits before it gives a draft, so that no fragment is in both or in none', () => {
-    const { live, sent, endTurn, texts } = open()
+    const { live, sent, endSlice, texts } = open()
     for (const word of ['a', 'b', 'c']) live.show(text, word)
     expect(live.draft()).toMatchObject({ index: 1, parts: [{ text: 'abc' }] })
     expect(texts()).toEqual(['a', 'bc'])
     live.show(text, 'd')
-    endTurn()
+    endSlice()
     expect(sent.at(-1)).toMatchObject({ index: 2, text: 'd' })
   })
 
   it('sends what waits before its record drops it', () => {
-    const { live, endTurn, texts } = open()
+    const { live, endSlice, texts } = open()
     for (const word of ['a', 'b']) live.show(text, word)
     for (const { event } of recordsOf([stepEnded], 6)) live.drop(event)
     expect(texts()).toEqual(['a', 'b'])
-    endTurn()
+    endSlice()
     expect(texts()).toEqual(['a', 'b'])
     expect(live.draft()).toBeNull()
   })

@@ -9,26 +9,26 @@ import {
   type StepId,
 } from '@holdfast/protocol'
 
-/** A longer fragment is several frames: each is encoded in a turn of its own. */
+/** A longer fragment is several frames: each is encoded in a slice of its own. */
 const deltaCharsMax = 128 * 1024
 
 type LiveAnswerDeps = {
   /** Sends a frame to all subscribers. */
   readonly send: (frame: FrameOf<'delta'>) => void
-  /** Calls back at the end of this turn of the event loop. */
-  readonly afterTurn?: (go: () => void) => void
+  /** Calls back at the end of this slice. */
+  readonly afterSlice?: (go: () => void) => void
 }
 
 /**
  * Holds the text and output of the running step that is not recorded yet, and shows it. The first fragment of a part in a
- * turn of the event loop is shown at once. Those that follow in the same turn are one frame, sent at its end: when many
+ * slice is shown at once. Those that follow in the same slice are one frame, sent at its end: when many
  * arrive together, a frame for each would cost more than the fragments.
  */
-export function createLiveAnswer(sessionId: SessionId, { send, afterTurn = setImmediate }: LiveAnswerDeps) {
+export function createLiveAnswer(sessionId: SessionId, { send, afterSlice = setImmediate }: LiveAnswerDeps) {
   const live = createLiveParts()
   let step: StepId | null = null
   let index = -1
-  /** The part that was shown last in this turn of the event loop. */
+  /** The part that was shown last in this slice. */
   let shown: LivePosition | null = null
   /** Fragments of that part which are not sent yet. */
   let joined: string[] = []
@@ -58,13 +58,13 @@ export function createLiveAnswer(sessionId: SessionId, { send, afterTurn = setIm
     joinedChars = 0
     sendPieces(shown, text)
   }
-  const endTurn = () => {
+  const endSlice = () => {
     flush()
     shown = null
   }
 
   return {
-    /** Adds a fragment, and sends it now or at the end of the turn. */
+    /** Adds a fragment, and sends it now or at the end of the slice. */
     show(position: LivePosition, text: string): void {
       if (shown !== null && isSamePart(shown, position)) {
         if (joinedChars + text.length > deltaCharsMax) flush()
@@ -73,11 +73,11 @@ export function createLiveAnswer(sessionId: SessionId, { send, afterTurn = setIm
         return
       }
       flush()
-      if (shown === null) afterTurn(endTurn)
+      if (shown === null) afterSlice(endSlice)
       shown = position
       sendPieces(position, text)
     },
-    /** Sends what waits for the end of the turn. Call it before any other frame is sent, so that all stay in order. */
+    /** Sends what waits for the end of the slice. Call it before any other frame is sent, so that all stay in order. */
     flush,
     /** Drops the parts that are recorded now. */
     drop(event: Event): void {

@@ -44,11 +44,11 @@ describe('AI SDK provider with any model', () => {
 
   it('lets other work run while a model has everything ready', async () => {
     const deltas = Array.from({ length: 5000 }, () => ({ type: 'text-delta', id: '1', delta: 'x' }) as const)
-    let turns = 0
-    const counting = setInterval(() => turns++, 0)
+    let slices = 0
+    const counting = setInterval(() => slices++, 0)
     await collect(providerOf(modelOf(async () => ({ stream: streamOf(...deltas, finish('stop')) }))))
     clearInterval(counting)
-    expect(turns).toBeGreaterThan(0)
+    expect(slices).toBeGreaterThan(0)
   })
 
   it('records unused fragments with the next complete part', async () => {

@@ -96,11 +96,11 @@ function createConnection({ model, dialect, known }: ProviderDeps, request: Mode
 const readyPartsMax = 64
 const readyCharsMax = 64 * 1024
 /** After so many fragments that were there at once, other work comes first. */
-const readsPerTurn = 500
+const readsPerSlice = 500
 
 /**
- * Streams one call. The last part is always the only `end`. The first part of a turn of the event loop is given out at once.
- * Text that follows in the same turn is joined, because to give out each fragment costs as much as to read it.
+ * Streams one call. The last part is always the only `end`. The first part of a slice is given out at once.
+ * Text that follows in the same slice is joined, because to give out each fragment costs as much as to read it.
  */
 function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSignal): AsyncIterator<ModelPart> {
   const { model, dialect, service, silenceMs, clock } = deps
@@ -113,7 +113,7 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
   let isOver = false
   let isReading = false
   let reads = 0
-  /** Whether a part was given out in this turn of the event loop. */
+  /** Whether a part was given out in this slice. */
   let isGiven = false
   let give: ((next: IteratorResult<ModelPart>) => void) | null = null
 
@@ -153,7 +153,7 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
     else connection.close()
   }
 
-  const endTurn = () => {
+  const endSlice = () => {
     isGiven = false
     reads = 0
     giveOut()
@@ -164,7 +164,7 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
     const given = give
     give = null
     given({ value: ready.take(), done: false })
-    if (!isGiven) setImmediate(endTurn)
+    if (!isGiven) setImmediate(endSlice)
     isGiven = true
   }
   const onRead = (result: WaitResult<ReadResult | null>) => {
@@ -175,7 +175,7 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
   }
   /** Reads on, also while nobody waits for a part: what comes meanwhile is joined. */
   const read = () => {
-    if (isOver || isReading || ready.isFull() || (isGiven && ++reads > readsPerTurn)) return
+    if (isOver || isReading || ready.isFull() || (isGiven && ++reads > readsPerSlice)) return
     isReading = true
     timeout.wait(connection.read, onRead)
   }

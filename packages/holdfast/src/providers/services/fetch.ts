@@ -97,11 +97,11 @@ type Check = (chunk: Bytes) => { readonly passed: Bytes; readonly isLast: boolea
 /** The libraries parse all events of a piece at once: some hundred short ones. */
 const pieceBytesMax = 16 * 1024
 
-/** Passes an answer on in small pieces. The event loop turns between them, however much has arrived. */
+/** Passes an answer on in small pieces. Each is passed on in a slice of its own, however much has arrived. */
 function checkChunks(body: ReadableStream<Bytes>, check: Check): ReadableStream<Bytes> {
   const reader = body.getReader()
   let rest: Bytes = new Uint8Array(0)
-  let bytesThisTurn = 0
+  let bytesThisSlice = 0
   return new ReadableStream<Bytes>(
     {
       async pull(controller) {
@@ -110,13 +110,13 @@ function checkChunks(body: ReadableStream<Bytes>, check: Check): ReadableStream<
           if (done) return controller.close()
           rest = value
         }
-        if (bytesThisTurn >= pieceBytesMax) {
+        if (bytesThisSlice >= pieceBytesMax) {
           await setImmediate()
-          bytesThisTurn = 0
+          bytesThisSlice = 0
         }
         const piece = rest.subarray(0, pieceBytesMax)
         rest = rest.subarray(pieceBytesMax)
-        bytesThisTurn += piece.byteLength
+        bytesThisSlice += piece.byteLength
         try {
           const { passed, isLast } = check(piece)
           controller.enqueue(passed)

@@ -36,17 +36,17 @@ it('reads what it refuses to the end, so that every client gets its answer', asy
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503))
 })
 
-it('scans many bodies one slice at a turn of the event loop', async () => {
+it('scans many bodies in slices, one at a time', async () => {
   const body = new TextEncoder().encode(JSON.stringify('x'.repeat(3 * scanSliceBytes)))
-  let [turns, isDone] = [0, false]
-  const turn = () => {
-    turns++
-    if (!isDone) setImmediate(turn)
+  let [slices, isDone] = [0, false]
+  const slice = () => {
+    slices++
+    if (!isDone) setImmediate(slice)
   }
-  setImmediate(turn)
+  setImmediate(slice)
   await Promise.all(Array.from({ length: 8 }, () => parseJson(body)))
   isDone = true
-  expect(turns).toBeGreaterThanOrEqual(8 * 3)
+  expect(slices).toBeGreaterThanOrEqual(8 * 3)
 })
 
 it('counts what a request holds beyond its free bytes, until it is released', () => {

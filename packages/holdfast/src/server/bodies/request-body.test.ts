@@ -80,17 +80,17 @@ describe('request body', () => {
     }
   })
 
-  it('is scanned, parsed and validated in separate turns when it is large', async () => {
-    const turnsOf = async (bytes: number) => {
-      let turns = 0
-      const turn = async () => void turns++
-      expect(await parseJson(Buffer.from(JSON.stringify('x'.repeat(bytes))), turn)).toMatchObject({ ok: true })
-      return turns
+  it('is scanned, parsed and validated in separate slices when it is large', async () => {
+    const slicesOf = async (bytes: number) => {
+      let slices = 0
+      const slice = async () => void slices++
+      expect(await parseJson(Buffer.from(JSON.stringify('x'.repeat(bytes))), slice)).toMatchObject({ ok: true })
+      return slices
     }
-    expect(await turnsOf(1000)).toBe(0)
-    expect(await turnsOf(100_000)).toBe(2)
-    expect(await turnsOf(2 * scanSliceBytes)).toBe(4)
-    expect(await turnsOf(4 * scanSliceBytes - 10)).toBe(5)
+    expect(await slicesOf(1000)).toBe(0)
+    expect(await slicesOf(100_000)).toBe(2)
+    expect(await slicesOf(2 * scanSliceBytes)).toBe(4)
+    expect(await slicesOf(4 * scanSliceBytes - 10)).toBe(5)
   })
 
   it('cannot change a prototype', async () => {

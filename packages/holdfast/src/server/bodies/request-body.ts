@@ -1,4 +1,4 @@
-import { ownTurn } from '@holdfast/core'
+import { ownSlice } from '@holdfast/core'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { scanJson } from './scan-json.ts'
 
@@ -12,25 +12,25 @@ export async function readJson(request: Request, held: HeldBytes): Promise<Resul
   return bytes.ok ? parseJson(bytes.value) : bytes
 }
 
-/** A larger body is scanned, parsed and validated in separate turns of the event loop. */
-const oneTurnBytesMax = 64 * 1024
+/** A larger body is scanned, parsed and validated in separate slices. */
+const oneSliceBytesMax = 64 * 1024
 
 /** Bytes of a JSON body that no budget counts, so that small commands pass while clients send large ones. */
 export const freeBodyBytes = 64 * 1024
 
-/** Parses JSON with a limited number of values. `turn` lets other work come between. */
-export async function parseJson(bytes: Uint8Array, turn: () => Promise<void> = ownTurn): Promise<Result<unknown>> {
-  const isLarge = bytes.byteLength > oneTurnBytesMax
+/** Parses JSON with a limited number of values. `slice` lets other work come between. */
+export async function parseJson(bytes: Uint8Array, slice: () => Promise<void> = ownSlice): Promise<Result<unknown>> {
+  const isLarge = bytes.byteLength > oneSliceBytesMax
   const scan = scanJson(bytes)
   let scanned = scan.next()
-  for (; !scanned.done; scanned = scan.next()) await turn()
+  for (; !scanned.done; scanned = scan.next()) await slice()
   if (scanned.value) return refuse(scanned.value)
-  if (isLarge) await turn()
+  if (isLarge) await slice()
   const text = decode(bytes)
   if (text === null) return refuse(fault('bad_request', 'The request body is not valid UTF-8.'))
   try {
     const value: unknown = JSON.parse(text)
-    if (isLarge) await turn()
+    if (isLarge) await slice()
     return ok(value)
   } catch {
     return refuse(fault('bad_request', 'The request body is not valid JSON.'))
@@ -45,8 +45,8 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-/** A refused body is read by so many bytes at a turn of the event loop. */
-const droppedPerTurn = 256 * 1024
+/** A refused body is read by so many bytes at a slice. */
+const droppedPerSlice = 256 * 1024
 
 /** Reads a body of at most `bytesMax` bytes. `held` limits what all bodies hold together; the caller releases it. */
 export async function readBytes(request: Request, bytesMax: number, held: HeldBytes): Promise<Result<Uint8Array>> {
@@ -69,7 +69,7 @@ export async function readBytes(request: Request, bytesMax: number, held: HeldBy
       }
       if (chunks === null) {
         // Reads on, so that the client gets its answer, and lets other work come between.
-        if (bytes % droppedPerTurn < chunk.byteLength) await ownTurn()
+        if (bytes % droppedPerSlice < chunk.byteLength) await ownSlice()
       } else if (declared > 0 || held.take(chunk.byteLength)) chunks.push(chunk)
       else drop()
     }

@@ -2,7 +2,7 @@ import type { LocalSession } from '@holdfast/core'
 import { type FaultCode, ok, type Result, type Sessions, type StateField, type StateFields } from '@holdfast/protocol'
 import type { z } from 'zod'
 import type { RouteName } from '../auth/roles.ts'
-import { nextTurn } from '../streams/byte-stream.ts'
+import { nextSlice } from '../streams/byte-stream.ts'
 import { answersJson, type Call, defineRoute, type Route } from './route.ts'
 import type { ServerParts } from './server-parts.ts'
 
@@ -35,7 +35,7 @@ export function defineRead<Query = unknown>(
       if (!place.ok) return place
       try {
         const answer = await read(handle.value, call, { paths, fileAccess })
-        await nextTurn() // reading and encoding a large page are two steps
+        await nextSlice() // reading and encoding a large page are two steps
         return answer
       } finally {
         place.value()

@@ -132,10 +132,10 @@ describe('the OpenAPI document', () => {
   })
 
   it('is built with other work between two routes', async () => {
-    let turns = 0
+    let slices = 0
     await describeApi(routes, '1.2.3', async () => {
-      turns += 1
+      slices += 1
     })
-    expect(turns).toBe(routes.length)
+    expect(slices).toBe(routes.length)
   })
 })

@@ -1,4 +1,4 @@
-import { ownTurn } from '@holdfast/core'
+import { ownSlice } from '@holdfast/core'
 import type { Route } from '../define/route.ts'
 import { createComponents } from './components.ts'
 import { describeFaults, describeRoute } from './describe-route.ts'
@@ -11,14 +11,14 @@ const description =
 export async function describeApi(
   routes: readonly Route[],
   version: string,
-  turn: () => Promise<void> = ownTurn,
+  slice: () => Promise<void> = ownSlice,
 ): Promise<object> {
   const { describe, link } = createComponents()
   const paths: { [path: string]: { [method: string]: object } } = {}
   for (const route of routes) {
     const key = route.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[key] = { ...paths[key], [route.method.toLowerCase()]: describeRoute(route, describe) }
-    await turn()
+    await slice()
   }
   return link({
     openapi: '3.1.0',

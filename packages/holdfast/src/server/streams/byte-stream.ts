@@ -10,7 +10,7 @@ export function* partsOf(pieces: readonly Uint8Array[]): Iterator<Uint8Array> {
     for (let at = 0; at < piece.byteLength; at += partBytes) yield piece.subarray(at, at + partBytes)
 }
 
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+export const nextSlice = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 type Pieces = AsyncIterable<string | Uint8Array>
 
@@ -24,7 +24,7 @@ type ByteAnswer = {
 
 /** Answers with a body that `open` returns piece by piece. Refused: server_busy, and as `open` refuses. */
 export async function answerByteStream(
-  outbox: Pick<Outbox, 'enter' | 'hold' | 'turn'>,
+  outbox: Pick<Outbox, 'enter' | 'hold' | 'slice'>,
   { kind, headers, open, sourceBytes }: ByteAnswer,
 ): Promise<Result<Response>> {
   const place = await outbox.enter(kind)
@@ -43,7 +43,7 @@ export async function answerByteStream(
  */
 export function openByteStream(
   pieces: Pieces,
-  { hold, turn }: Pick<Outbox, 'hold' | 'turn'>,
+  { hold, slice }: Pick<Outbox, 'hold' | 'slice'>,
   sourceBytes = 0,
 ): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
@@ -59,12 +59,12 @@ export function openByteStream(
     async pull(controller) {
       const part = sending?.parts.next()
       if (part && !part.done) {
-        await turn() // other connections come between
+        await slice() // other connections come between
         return isOver ? undefined : controller.enqueue(part.value)
       }
       end()
       const next = await iterator.next()
-      await turn()
+      await slice()
       if (isOver) return
       if (next.done) return controller.close()
       const piece = typeof next.value === 'string' ? encoder.encode(next.value) : next.value

@@ -8,7 +8,7 @@ import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 import { partBytes } from './byte-stream.ts'
 import { type EventSource, openEventStream } from './event-stream.ts'
-import { createOutbox, partsPerTurn } from './outbox.ts'
+import { createOutbox, partsPerSlice } from './outbox.ts'
 
 type Test = Awaited<ReturnType<typeof openTestServer>>
 const path = `/v1/sessions/${sessionId}/events`
@@ -175,14 +175,14 @@ describe('events', () => {
 })
 
 describe('a large frame for many viewers', () => {
-  it('is written to few of them in each turn of the event loop', async () => {
+  it('is written to few of them in each slice', async () => {
     const viewers = 100
     const outbox = createOutbox({ connections: () => [] })
     const published = Promise.withResolvers<Frame>()
     const large: Frame = { type: 'resync', sessionId, reason: 'x'.repeat(10 * partBytes) }
     const end: Frame = { type: 'end', sessionId, reason: 'closing', retryMs: null }
-    let inThisTurn = 0
-    let inTurnMax = 0
+    let inThisSlice = 0
+    let inSliceMax = 0
     const watch = async () => {
       const source: EventSource<Frame> = {
         name: 'test',
@@ -198,10 +198,10 @@ describe('a large frame for many viewers', () => {
       const client = new Writable({
         write(part: Buffer, _, taken) {
           bytes += part.byteLength
-          if (part.byteLength === partBytes) inThisTurn += 1
-          inTurnMax = Math.max(inTurnMax, inThisTurn)
+          if (part.byteLength === partBytes) inThisSlice += 1
+          inSliceMax = Math.max(inSliceMax, inThisSlice)
           setImmediate(() => {
-            inThisTurn = 0
+            inThisSlice = 0
             taken()
           })
         },
@@ -214,8 +214,8 @@ describe('a large frame for many viewers', () => {
     published.resolve(large)
     const received = await Promise.all(watching)
     expect(Math.min(...received)).toBeGreaterThan(10 * partBytes)
-    expect(inTurnMax).toBeGreaterThan(0)
-    expect(inTurnMax).toBeLessThanOrEqual(2 * partsPerTurn) // a reader may see the parts of two turns in one
+    expect(inSliceMax).toBeGreaterThan(0)
+    expect(inSliceMax).toBeLessThanOrEqual(2 * partsPerSlice) // a reader may see the parts of two slices in one
   })
 })
 

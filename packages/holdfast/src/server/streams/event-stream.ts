@@ -33,7 +33,7 @@ type StreamDeps = {
   /** Aborts when the server starts to close. */
   readonly closing: AbortSignal
   readonly onProblem: OnProblem
-  readonly outbox: Pick<Outbox, 'openTurns'>
+  readonly outbox: Pick<Outbox, 'openSlices'>
 }
 
 type EventStream = {
@@ -153,7 +153,7 @@ export function openEventStream<One extends { readonly type: string }>(
         }
       }
       const isOpen = () => state !== 'ending' && !gone.signal.aborted
-      const wake = () => client.inTurn(pump)
+      const wake = () => client.inSlice(pump)
       const readNext = async () => {
         const next = await (first ?? frames.next())
         first = null
@@ -181,10 +181,10 @@ export function openEventStream<One extends { readonly type: string }>(
 /** Writes frames to one client, a part at a time. */
 function createClientWriter(
   outgoing: Writable,
-  { openTurns }: Pick<Outbox, 'openTurns'>,
+  { openSlices }: Pick<Outbox, 'openSlices'>,
   hold: EventSource<never>['hold'],
 ) {
-  const turns = openTurns()
+  const slices = openSlices()
   let wake = () => {}
   outgoing.on('drain', () => wake())
   outgoing.once('close', () => wake())
@@ -195,7 +195,7 @@ function createClientWriter(
     })
   }
   const writePart = (part: Uint8Array): Promise<unknown> | null => {
-    const waited = turns.wait(part.byteLength) // other connections come between
+    const waited = slices.wait(part.byteLength) // other connections come between
     return waited ? waited.then(() => put(part)) : put(part)
   }
   const writeParts = async (pieces: readonly Uint8Array[]): Promise<void> => {
@@ -208,7 +208,7 @@ function createClientWriter(
     }
   }
   return {
-    inTurn: turns.run,
+    inSlice: slices.run,
     /** Returns what to wait for before the next frame: the client has not taken enough of this one. */
     write(pieces: readonly Uint8Array[]): Promise<unknown> | null {
       const [only] = pieces

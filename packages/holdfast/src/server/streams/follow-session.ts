@@ -77,7 +77,7 @@ export async function openFollowing(
       })
       const frames = keepBearer(followed, withCaller)
       // Records after a cursor are read for this client alone; the frames that follow are shared.
-      return after === undefined ? frames : outbox.takeTurns(frames, gone, ({ type }) => type !== 'record')
+      return after === undefined ? frames : outbox.readInSlices(frames, gone, ({ type }) => type !== 'record')
     },
   })
 }

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as slice } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createMerge } from './merge.ts'
 
@@ -19,7 +19,7 @@ it('a long source does not hold up a short one, and each is read one item ahead'
   const taken: string[] = []
   for await (const item of merge.items(gone.signal)) {
     taken.push(item)
-    await turn()
+    await slice()
     expect(long.read.items).toBeLessThanOrEqual(taken.length + 1)
     if (taken.length === 6) gone.abort()
   }
@@ -36,7 +36,7 @@ it('a line that is over frees sources that wait', async () => {
   const first = items.next()
   const source = merge.add(count('a', 5).items)
   expect(await first).toEqual({ value: 'a1', done: false })
-  await turn()
+  await slice()
   gone.abort()
   expect(await items.next()).toEqual({ value: undefined, done: true })
   await source

@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { createOutbox } from './outbox.ts'
 
 describe('the outbox', () => {
-  it('lets few answers be built at once, and turns the event loop before each next one', async () => {
-    const turns: (() => void)[] = []
-    const { enter } = createOutbox({ connections: () => [], nextTurn: (go) => turns.push(go) })
+  it('lets few answers be built at once, and begins each next one in a slice of its own', async () => {
+    const slices: (() => void)[] = []
+    const { enter } = createOutbox({ connections: () => [], nextSlice: (go) => slices.push(go) })
     const entered: (() => void)[] = []
     const all = Array.from({ length: 100 }, async () => entered.push(orThrow(await enter('stream'))))
     await Promise.all(all.slice(0, 16))
     expect(entered).toHaveLength(16)
     for (let built = 0; built < 84; built++) {
       entered[built]?.()
-      expect([entered.length, turns.length]).toEqual([16 + built, 1])
-      turns.shift()?.()
+      expect([entered.length, slices.length]).toEqual([16 + built, 1])
+      slices.shift()?.()
       await all[16 + built]
     }
     await Promise.all(all)
@@ -39,7 +39,7 @@ describe('the outbox', () => {
     expect(await enter('stream')).toMatchObject({ ok: true })
   })
 
-  describe('takeTurns', () => {
+  describe('readInSlices', () => {
     const present = new AbortController().signal
     /** Yields numbers, each when the test says so. */
     function createSource(began: string[], name: string) {
@@ -56,11 +56,11 @@ describe('the outbox', () => {
       return { source: source(), go: () => go() }
     }
 
-    it('reads few items at once, each in its turn', async () => {
-      const { takeTurns } = createOutbox({ connections: () => [] })
+    it('reads few items at once, each in its slice', async () => {
+      const { readInSlices } = createOutbox({ connections: () => [] })
       const began: string[] = []
       const sources = Array.from('abcdefgh', (name) => createSource(began, name))
-      const all = sources.map(({ source }) => takeTurns(source, present))
+      const all = sources.map(({ source }) => readInSlices(source, present))
       const first = all.map((one) => one.next())
       await expect.poll(() => began).toEqual(['a1', 'b1', 'c1'])
       sources[1]?.go()
@@ -69,38 +69,38 @@ describe('the outbox', () => {
     })
 
     it('reads without a place after the last item that needs one', async () => {
-      const { takeTurns } = createOutbox({ connections: () => [] })
+      const { readInSlices } = createOutbox({ connections: () => [] })
       const began: string[] = []
       const a = createSource(began, 'a')
       const others = Array.from('bcd', (name) => createSource(began, name))
-      const passing = takeTurns(a.source, present, (item) => item === 1)
+      const passing = readInSlices(a.source, present, (item) => item === 1)
       const first = passing.next()
       await expect.poll(() => began).toEqual(['a1'])
       a.go()
       await first
-      for (const { source } of others) void takeTurns(source, present).next()
+      for (const { source } of others) void readInSlices(source, present).next()
       void passing.next()
       await expect.poll(() => began).toEqual(['a1', 'a2', 'b1', 'c1', 'd1'])
     })
 
-    it('reads what is ready in one turn of the event loop in one place, and then lets others read', async () => {
-      let turns: (() => void)[] = []
-      const { takeTurns } = createOutbox({ connections: () => [], nextTurn: (go) => turns.push(go) })
+    it('reads what is ready in one slice in one place, and then lets others read', async () => {
+      let slices: (() => void)[] = []
+      const { readInSlices } = createOutbox({ connections: () => [], nextSlice: (go) => slices.push(go) })
       const began: string[] = []
-      const ready = takeTurns(
+      const ready = readInSlices(
         (async function* () {
           for (let item = 1; ; item++) yield item
         })(),
         present,
       )
       for (let item = 1; item <= 50; item++) expect(await ready.next()).toEqual({ value: item, done: false })
-      expect(turns.length).toBe(1)
+      expect(slices.length).toBe(1)
       const others = Array.from('abc', (name) => createSource(began, name))
-      for (const { source } of others) void takeTurns(source, present).next()
+      for (const { source } of others) void readInSlices(source, present).next()
       await expect.poll(() => began).toEqual(['a1', 'b1'])
-      while (turns.length > 0) {
-        const now = turns
-        turns = []
+      while (slices.length > 0) {
+        const now = slices
+        slices = []
         for (const go of now) go()
       }
       await expect.poll(() => began).toEqual(['a1', 'b1', 'c1'])
@@ -112,8 +112,8 @@ describe('the outbox', () => {
         looks += 1
         return Array.from({ length: 160 }, () => ({ writableLength: 0 }))
       }
-      const { takeTurns } = createOutbox({ connections })
-      const items = takeTurns(
+      const { readInSlices } = createOutbox({ connections })
+      const items = readInSlices(
         (async function* () {
           for (let item = 1; ; item++) yield item
         })(),
@@ -132,7 +132,7 @@ describe('the outbox', () => {
         if (pauses === 3) socket.writableLength = 0
         if (pauses === 5) gone.abort()
       }
-      const { takeTurns } = createOutbox({ connections: () => [socket], bytesMax: 10, pause })
+      const { readInSlices } = createOutbox({ connections: () => [socket], bytesMax: 10, pause })
       const read: number[] = []
       const source = async function* () {
         for (let item = 1; ; item++) {
@@ -140,7 +140,7 @@ describe('the outbox', () => {
           yield item
         }
       }
-      const paced = takeTurns(source(), gone.signal)
+      const paced = readInSlices(source(), gone.signal)
       expect([await paced.next(), pauses]).toEqual([{ value: 1, done: false }, 3])
       socket.writableLength = 6
       expect(await paced.next()).toEqual({ value: undefined, done: true })

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type DirectIterator, takeNow } from '@holdfast/core'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
-import { createPlaces, createSlices, createTurnPlace } from './turns.ts'
+import { createPlaces, createSlicePlace, createSlices } from './slices.ts'
 
 /**
  * How many answers are built at once. A page costs up to `limits.pageBytesMax`; streams share their snapshots. An
@@ -9,8 +9,8 @@ import { createPlaces, createSlices, createTurnPlace } from './turns.ts'
  * records at a time.
  */
 const builtAtOnceMax = { page: 1, stream: 16, export: 1, part: 3 } as const
-/** Parts that streams write in one turn of the event loop: the system takes up to a millisecond for each. */
-export const partsPerTurn = 8
+/** Parts that streams write in one slice: the system takes up to a millisecond for each. */
+export const partsPerSlice = 8
 /** So many short frames, such as deltas, are written in the time of one part. */
 const framesPerPart = 8
 const shortFrameBytes = 4096
@@ -27,8 +27,8 @@ type OutboxDeps = {
   /** Returns the open connections. */
   readonly connections: () => Iterable<Pick<Socket, 'writableLength'>>
   readonly bytesMax?: number | undefined
-  /** Calls back after the event loop has turned, so that other requests come between. */
-  readonly nextTurn?: (go: () => void) => void
+  /** Calls back in the next slice, so that other requests come between. */
+  readonly nextSlice?: (go: () => void) => void
   /** Waits before the held bytes are counted again. */
   readonly pause?: () => Promise<void>
 }
@@ -42,18 +42,18 @@ export const privateCopies = 3
 export function createOutbox({
   connections,
   bytesMax = limits.serverBufferBytesMax,
-  nextTurn = setImmediate,
+  nextSlice = setImmediate,
   pause = () => new Promise((resolve) => setTimeout(resolve, pauseMs)),
 }: OutboxDeps) {
   /** Pieces that streams are sending. */
   const held = new Map<Uint8Array, { streams: number; readonly bytes: number }>()
   let heldBytes = 0
-  const slices = createSlices(partsPerTurn * framesPerPart)
+  const slices = createSlices(partsPerSlice * framesPerPart)
   const places = {
-    page: createPlaces(builtAtOnceMax.page, nextTurn),
-    stream: createPlaces(builtAtOnceMax.stream, nextTurn),
-    export: createPlaces(builtAtOnceMax.export, nextTurn),
-    part: createPlaces(builtAtOnceMax.part, nextTurn),
+    page: createPlaces(builtAtOnceMax.page, nextSlice),
+    stream: createPlaces(builtAtOnceMax.stream, nextSlice),
+    export: createPlaces(builtAtOnceMax.export, nextSlice),
+    part: createPlaces(builtAtOnceMax.part, nextSlice),
   }
 
   const bytes = (): number => {
@@ -96,16 +96,16 @@ export function createOutbox({
 
     /**
      * Yields what `source` yields. Reads in a place of its own and only below its share of the limit, up to the first item
-     * that `isLast` accepts. A place is for one turn of the event loop, or longer until an item is there: a page of the log
+     * that `isLast` accepts. A place is for one slice, or longer until an item is there: a page of the log
      * has many. Reads no more once `gone` has aborted.
      */
-    takeTurns<Item>(
+    readInSlices<Item>(
       source: AsyncIterable<Item>,
       gone: AbortSignal,
       isLast: (item: Item) => boolean = () => false,
     ): AsyncIterableIterator<Item> & DirectIterator<Item> {
       const items = source[Symbol.asyncIterator]()
-      const place = createTurnPlace(places.part, nextTurn)
+      const place = createSlicePlace(places.part, nextSlice)
       const read = async (): Promise<IteratorResult<Item>> => {
         await place.enter()
         try {
@@ -120,7 +120,7 @@ export function createOutbox({
         return over
       }
       let isPassed = false
-      const inTurn = async (): Promise<IteratorResult<Item>> => {
+      const readNext = async (): Promise<IteratorResult<Item>> => {
         const next = await read()
         if (next.done) return end()
         isPassed = isLast(next.value)
@@ -128,7 +128,7 @@ export function createOutbox({
       }
       // What all streams share follows, and passes as it is.
       return {
-        next: () => (isPassed ? items.next() : inTurn()),
+        next: () => (isPassed ? items.next() : readNext()),
         takeNow: (wake) => (isPassed ? takeNow(items, wake) : 'next'),
         return: end,
         [Symbol.asyncIterator]() {
@@ -137,35 +137,35 @@ export function createOutbox({
       }
     },
 
-    /** Waits for the turn to write one part: many connections write few parts at a time. */
-    turn: (): Promise<void> => new Promise((go) => slices.run(go, framesPerPart)),
+    /** Waits for a slice to write one part in: many connections write few parts at a time. */
+    slice: (): Promise<void> => new Promise((go) => slices.run(go, framesPerPart)),
 
-    /** Opens the turns of one stream: a frame that all viewers get at once is written to few of them at a time. */
-    openTurns() {
+    /** Opens the slices of one stream: a frame that all viewers get at once is written to few of them at a time. */
+    openSlices() {
       let current = -1
       let left = 0
-      const takeTurn = () => {
-        current = slices.turn()
+      const takeSlice = () => {
+        current = slices.current()
         left = framesPerPart
       }
       return {
         /** Calls back when the stream may write some short frames. */
         run(write: () => void): void {
           slices.run(() => {
-            takeTurn()
+            takeSlice()
             write()
           })
         },
-        /** Waits for the turn to write so many bytes. Returns null if the stream has it and may write another short frame. */
+        /** Waits for a slice to write so many bytes in. Returns null if the stream has it and may write another short frame. */
         wait(bytes: number): Promise<void> | null {
           const isShort = bytes <= shortFrameBytes
-          if (isShort && left > 0 && current === slices.turn()) {
+          if (isShort && left > 0 && current === slices.current()) {
             left -= 1
             return null
           }
           return new Promise((go) => {
             const take = () => {
-              takeTurn()
+              takeSlice()
               go()
             }
             slices.run(take, isShort ? 1 : framesPerPart)

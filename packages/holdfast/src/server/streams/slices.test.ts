@@ -1,21 +1,21 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextSlice } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createSlices } from './turns.ts'
+import { createSlices } from './slices.ts'
 
-it('runs a bounded number in each turn of the event loop, in order', async () => {
+it('runs a bounded number in each slice, in order', async () => {
   const { run } = createSlices(50)
   const done: number[] = []
   for (let each = 0; each < 1000; each++) run(() => done.push(each))
-  const perTurn = [done.length]
+  const perSlice = [done.length]
   while (done.length < 1000) {
     const before = done.length
-    await nextTurn()
-    perTurn.push(done.length - before)
+    await nextSlice()
+    perSlice.push(done.length - before)
   }
-  expect(Math.max(...perTurn)).toBe(50)
+  expect(Math.max(...perSlice)).toBe(50)
   expect(done).toEqual(Array.from({ length: 1000 }, (_, each) => each))
-  await nextTurn()
-  await nextTurn()
+  await nextSlice()
+  await nextSlice()
   run(() => done.push(1000))
   expect(done.at(-1)).toBe(1000)
 })

@@ -1,16 +1,16 @@
 /**
- * Runs functions in this turn of the event loop, or in one of the next. `weight` is how much of a turn one takes. Returns
- * the number of the current turn.
+ * Runs functions in this slice, or in one of the next. `weight` is how much of a slice one takes. `current` returns the
+ * number of the current slice.
  */
-export type Slices = { run(go: () => void, weight?: number): void; turn(): number }
+export type Slices = { run(go: () => void, weight?: number): void; current(): number }
 
-/** Runs functions of a weight of at most `max` together in a turn of the event loop, in order; the others wait. */
+/** Runs functions of a weight of at most `max` together in a slice, in order; the others wait. */
 export function createSlices(max: number): Slices {
   let waiting: { readonly go: () => void; readonly weight: number }[] = []
   let ran = 0
-  let isTurning = false
+  let isBusy = false
   let number = 0
-  const turn = () => {
+  const begin = () => {
     number += 1
     ran = 0
     let count = 0
@@ -19,17 +19,17 @@ export function createSlices(max: number): Slices {
       ran += weight
       count += 1
     }
-    const slice = waiting.slice(0, count)
+    const next = waiting.slice(0, count)
     waiting = waiting.slice(count)
-    isTurning = count > 0
-    if (isTurning) setImmediate(turn)
-    for (const { go } of slice) go()
+    isBusy = count > 0
+    if (isBusy) setImmediate(begin)
+    for (const { go } of next) go()
   }
   return {
-    turn: () => number,
+    current: () => number,
     run(go, weight = 1) {
-      if (!isTurning) setImmediate(turn)
-      isTurning = true
+      if (!isBusy) setImmediate(begin)
+      isBusy = true
       if (waiting.length > 0 || (ran > 0 && ran + weight > max)) {
         waiting.push({ go, weight })
         return
@@ -41,7 +41,7 @@ export function createSlices(max: number): Slices {
 }
 
 /** Gives a number of places to those that wait, in order. */
-export function createPlaces(max: number, nextTurn: (go: () => void) => void) {
+export function createPlaces(max: number, nextSlice: (go: () => void) => void) {
   const waiting: (() => void)[] = []
   let taken = 0
   return {
@@ -51,7 +51,7 @@ export function createPlaces(max: number, nextTurn: (go: () => void) => void) {
     },
     leave(): void {
       const next = waiting.shift()
-      if (next) nextTurn(next)
+      if (next) nextSlice(next)
       else taken -= 1
     },
   }
@@ -59,28 +59,28 @@ export function createPlaces(max: number, nextTurn: (go: () => void) => void) {
 
 type Places = ReturnType<typeof createPlaces>
 
-/** Keeps a place until the event loop turns, and longer while something is read in it. One read at a time. */
-export function createTurnPlace(places: Places, nextTurn: (go: () => void) => void) {
-  let state: 'outside' | 'reading' | 'between' | 'reading past its turn' = 'outside'
+/** Keeps a place until the end of a slice, and longer while something is read in it. One read at a time. */
+export function createSlicePlace(places: Places, nextSlice: (go: () => void) => void) {
+  let state: 'outside' | 'reading' | 'between' | 'reading past its slice' = 'outside'
   const leave = () => {
     state = 'outside'
     places.leave()
   }
-  const endTurn = () => {
+  const endSlice = () => {
     if (state === 'between') leave()
-    else if (state === 'reading') state = 'reading past its turn'
+    else if (state === 'reading') state = 'reading past its slice'
   }
   return {
     async enter(): Promise<void> {
       if (state === 'outside') {
         await places.take()
-        nextTurn(endTurn)
+        nextSlice(endSlice)
       }
       state = 'reading'
     },
-    /** Ends a read. The next one has the same place if it begins in this turn. */
+    /** Ends a read. The next one has the same place if it begins in this slice. */
     pause(): void {
-      if (state === 'reading past its turn') leave()
+      if (state === 'reading past its slice') leave()
       else state = 'between'
     },
   }

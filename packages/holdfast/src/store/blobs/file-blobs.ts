@@ -23,7 +23,7 @@ export async function openFileBlobs(
   const prepared = await attempt(directory, async () => ensurePrivateDirectory(directory))
   if (!prepared.ok) return prepared
   const paths = createBlobPaths(directory)
-  const inTurn = createSerialQueue()
+  const oneByOne = createSerialQueue()
 
   const blobs: Blobs = {
     async put(bytes) {
@@ -55,7 +55,7 @@ export async function openFileBlobs(
     },
 
     async sweep(isUsed, options) {
-      const swept = await inTurn(() => attempt(directory, () => sweepFiles(paths, isUsed, options)))
+      const swept = await oneByOne(() => attempt(directory, () => sweepFiles(paths, isUsed, options)))
       if (!swept.ok) throw new HoldfastError(swept.fault)
       return swept.value
     },

@@ -42,7 +42,7 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
   let reported: string | null = null
-  const inTurn = createSerialQueue()
+  const oneByOne = createSerialQueue()
 
   /** Locks the directory, unless another process has it, and opens its files. */
   async function begin(): Promise<MirrorFiles | Fault> {
@@ -75,7 +75,7 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
     }
   }
 
-  const next = (): Promise<void> => inTurn(pass)
+  const next = (): Promise<void> => oneByOne(pass)
 
   /** Reports a failing disk once, and tries again until it works. */
   async function tick(): Promise<void> {
@@ -107,7 +107,7 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
   return ok({
     caughtUp: next,
     sweep: (areUsed, options) =>
-      inTurn(async () => {
+      oneByOne(async () => {
         await pass() // first removes the files of removed sessions, which refer to these blobs
         await files?.sweep(areUsed, options)
       }),

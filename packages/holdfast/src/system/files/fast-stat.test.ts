@@ -13,10 +13,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-/** Returns whether a promise settles before the event loop turns. */
+/** Returns whether a promise settles in this slice. */
 async function isImmediate(promise: Promise<unknown>): Promise<boolean> {
-  const turned = new Promise((resolve) => process.nextTick(resolve, 'turned'))
-  return (await Promise.race([promise.then(() => 'settled'), turned])) === 'settled'
+  const later = new Promise((resolve) => process.nextTick(resolve, 'later'))
+  return (await Promise.race([promise.then(() => 'settled'), later])) === 'settled'
 }
 
 describe('a look at a path', () => {

@@ -138,7 +138,7 @@ describe('the output of a masked tool', () => {
     expect(shown.join('')).toBe(text)
   })
 
-  it('contains no key in a large blob, which is searched in several turns of the event loop', async () => {
+  it('contains no key in a large blob, which is searched in several slices', async () => {
     const megabyte = 1024 ** 2
     const put = async (content: Buffer) => {
       const blobs: Buffer[] = []
@@ -153,21 +153,21 @@ describe('the output of a masked tool', () => {
           return { type: 'ok', output: { text: '' } }
         },
       }
-      let [turns, isOver] = [0, false]
+      let [slices, isOver] = [0, false]
       const count = () => {
-        turns++
+        slices++
         if (!isOver) setImmediate(count)
       }
       setImmediate(count)
       const given = { ...listen().run, blobs: { put: store, open: async () => expect.fail('nothing is opened') } }
       await maskedTool(tool).run({}, { workdir: '/' }, given)
       isOver = true
-      return { turns, stored: blobs[0] }
+      return { slices, stored: blobs[0] }
     }
     const plain = Buffer.alloc(4 * megabyte, 'x')
-    const { turns, stored } = await put(plain)
+    const { slices, stored } = await put(plain)
     expect(stored?.equals(plain)).toBe(true)
-    expect(turns).toBeGreaterThanOrEqual(7)
+    expect(slices).toBeGreaterThanOrEqual(7)
     // A key at each end of each slice, whatever its size is.
     for (const at of [megabyte / 2 - 9, megabyte / 2, 2 * megabyte - key.length, 4 * megabyte - key.length]) {
       const content = Buffer.from(plain)

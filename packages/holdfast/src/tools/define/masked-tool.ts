@@ -1,5 +1,5 @@
 import type { Prepared, Tool, ToolBlobs, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { ownTurn } from '../../system/own-turn.ts'
+import { ownSlice } from '../../system/own-slice.ts'
 import {
   hasKeys,
   holdsKey,
@@ -70,7 +70,7 @@ async function maskWhole(bytes: Uint8Array): Promise<Uint8Array> {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const shared = keySpanMax() // a key that begins in one slice ends in it
   for (let from = 0; from < content.length; from += sliceBytes) {
-    if (content.length > sliceBytes) await ownTurn()
+    if (content.length > sliceBytes) await ownSlice()
     if (holdsKey(content.toString('latin1', from, from + sliceBytes + shared)))
       return Buffer.from(maskKeys(content.toString('latin1')), 'latin1')
   }

@@ -1,7 +1,7 @@
 import type { ToolContext } from '@holdfast/core/ports'
 import { ok, type Result } from '@holdfast/protocol'
 
-/** Whether rules deny a path of the workdir. With many rules and paths it takes several turns of the event loop. */
+/** Whether rules deny a path of the workdir. With many rules and paths it takes several slices. */
 export type DeniedTest = (path: string) => boolean | Promise<boolean>
 
 /** Says what the rules of the user and of a session keep tools from reading. */

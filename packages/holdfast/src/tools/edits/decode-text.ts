@@ -4,7 +4,7 @@ import { type DecodedText, type Encoding, isBinary, utf8Bom, utf16Of } from './e
 /** Lets other work run between two slices. */
 type Pause = () => Promise<unknown>
 
-/** How many bytes are decoded before others get a turn: a few milliseconds. Tables are slower than what Node decodes. */
+/** How many bytes are decoded in one slice: a few milliseconds. Tables are slower than what Node decodes. */
 const sliceBytes = 1024 * 1024
 const tableSliceBytes = 128 * 1024
 const sampleBytes = 64 * 1024

@@ -39,7 +39,7 @@ export function splitThrough(text: string, offset: number, more: number): Lines 
   return splitter.end()
 }
 
-/** How many lines are found before others get a turn: a few milliseconds. */
+/** How many lines are found in one slice: a few milliseconds. */
 const sliceLines = 200_000
 
 /** The same for the main thread: `pause` lets other work run after each slice of lines. */

@@ -2,7 +2,7 @@ import type { ToolResult, ToolRun } from '@holdfast/core/ports'
 import { clip, escapeLine, fault, type Output, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
-import { ownTurn } from '../../system/own-turn.ts'
+import { ownSlice } from '../../system/own-slice.ts'
 import { textArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith } from '../define/define-tool.ts'
 import type { Download, Lookup } from './download.ts'
@@ -105,7 +105,7 @@ async function readText(
   signal: AbortSignal,
 ): Promise<Result<string | null>> {
   if (!textTypes.test(kind) && !htmlTypes.test(kind)) return ok(null)
-  await ownTurn() // megabytes, and an answer may read many pages at once
+  await ownSlice() // megabytes, and an answer may read many pages at once
   const text = decode(bytes, /charset="?([\w-]+)/i.exec(contentType)?.[1])
   if (text.includes('\0')) return ok(null)
   if (!htmlTypes.test(kind)) return ok(text)
@@ -138,7 +138,7 @@ async function shorten(text: string, about: string, bytesMax: number, { blobs }:
   const bytes = Buffer.from(text)
   const head = `[${about}. ${untrusted}]\n\n`
   if (bytes.length <= bytesMax) return { text: head + text }
-  await ownTurn()
+  await ownSlice()
   const blob = await blobs?.put(bytes)
   const shown = new TextDecoder().decode(bytes.subarray(0, bytesMax)).replace(/\ufffd$/, '')
   return {

@@ -61,7 +61,7 @@ export const readFileTool = defineTool({
   }),
 })
 
-/** Shorter files take less time for all steps than a turn of the event loop. */
+/** Shorter files take less time for all steps than a slice. */
 const quickBytes = 64 * 1024
 const noPause = async (): Promise<void> => undefined
 

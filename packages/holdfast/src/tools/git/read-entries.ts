@@ -1,10 +1,10 @@
-import { ownTurn } from '../../system/own-turn.ts'
+import { ownSlice } from '../../system/own-slice.ts'
 
-/** Entries that are read in one turn of the event loop: they take a few milliseconds. */
-const entriesPerTurn = 500
+/** Entries that are read in one slice: they take a few milliseconds. */
+const entriesPerSlice = 500
 
 /**
- * Yields the entries of what git printed with `-z`, some in each turn of the event loop. Latin-1 keeps the bytes of a name that
+ * Yields the entries of what git printed with `-z`, some in each slice. Latin-1 keeps the bytes of a name that
  * is not UTF-8. `git status` lists a repository of 100,000 files before and after each command.
  */
 export async function* sliceEntries(
@@ -17,10 +17,10 @@ export async function* sliceEntries(
     const end = found === -1 ? printed.length : found
     entries.push(printed.toString(encoding, from, end))
     from = end + 1
-    if (entries.length < entriesPerTurn) continue
+    if (entries.length < entriesPerSlice) continue
     yield entries
     entries = []
-    await ownTurn()
+    await ownSlice()
   }
   yield entries
 }

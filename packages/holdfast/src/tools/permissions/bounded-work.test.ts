@@ -140,27 +140,27 @@ it('names of a command are looked up in every folder only as far as they are sho
 
 describe('many rules against many paths', () => {
   const rules = Array.from({ length: 500 }, (_, index) => rule('deny', '*', `**/*[s]ecret${index}*/**/*.key`))
-  const turnsOf = async (run: () => Promise<unknown>) => {
-    let [turns, isRunning] = [0, true]
+  const slicesOf = async (run: () => Promise<unknown>) => {
+    let [slices, isRunning] = [0, true]
     const count = () => {
-      turns++
+      slices++
       if (isRunning) setImmediate(count)
     }
     setImmediate(count)
     await run()
     isRunning = false
-    return turns
+    return slices
   }
 
-  it('are compared in as many turns of the event loop as there is work', async () => {
+  it('are compared in as many slices as there is work', async () => {
     const { deniedTest } = createPermissions({ file: join(workdir, 'rules.json') })
     const denied = await deniedTest('find', { workdir, permissions: rules })
     if (!denied.ok) throw new Error(denied.fault.message)
-    const turnsAt = (count: number) =>
-      turnsOf(async () => {
+    const slicesAt = (count: number) =>
+      slicesOf(async () => {
         for (const name of many(count, 'src/folder/')) expect(await denied.value?.(`${name}.key`)).toBe(false)
       })
-    const [once, twice] = [await turnsAt(40), await turnsAt(80)]
+    const [once, twice] = [await slicesAt(40), await slicesAt(80)]
     expect(once).toBeGreaterThan(5)
     expect(twice).toBeGreaterThan(once * 1.5)
   })
@@ -169,19 +169,19 @@ describe('many rules against many paths', () => {
     ['deny', 'z*', 200, 200],
     ['allow', 'a z*', 20, 2000],
   ] as const)(
-    'to %s are compared with many commands in as many turns as there is work',
+    'to %s are compared with many commands in as many slices as there is work',
     async (verdict, pattern, commands, rulesCount) => {
       const facts = { isOutside: async () => true, findLinkedOut: async () => () => false }
-      const turnsAt = (count: number) => {
+      const slicesAt = (count: number) => {
         const all = Array.from({ length: count }, (_, index) => ({
           tool: 'shell',
           pattern: `${pattern}${index}`,
           verdict,
         }))
         const last = { tool: 'shell', pattern: 'a b', verdict: 'allow' } as const
-        return turnsOf(() => judgeCommand([...all, last], 'a b;'.repeat(commands), facts))
+        return slicesOf(() => judgeCommand([...all, last], 'a b;'.repeat(commands), facts))
       }
-      const [once, twice] = [await turnsAt(rulesCount), await turnsAt(2 * rulesCount)]
+      const [once, twice] = [await slicesAt(rulesCount), await slicesAt(2 * rulesCount)]
       expect(once).toBeGreaterThan(5)
       expect(twice).toBeGreaterThan(once * 1.5)
     },

@@ -3,7 +3,7 @@ import type { RuledCall } from '@holdfast/core/ports'
 import { escapeLine, limits, type Permission } from '@holdfast/protocol'
 import { foldName } from '../../system/files/fold-name.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
-import { takeTurn, type Work } from '../../system/own-turn.ts'
+import { type Work, workOfSlice } from '../../system/own-slice.ts'
 import { fitsPieces, fitsText } from './commands/text-pattern.ts'
 import { compilePathGlob, globProblem, isAddress, type PathGlob } from './path-glob.ts'
 
@@ -126,11 +126,11 @@ export async function fitsTargets(
 
 type Test = (text: string, work: Work) => boolean
 
-/** Whether a test fits one of some texts. Much is compared in several turns of the event loop. */
+/** Whether a test fits one of some texts. Much is compared in several slices. */
 async function hasSome(texts: readonly string[], test: Test): Promise<boolean> {
   for (const text of texts) {
-    const turn = takeTurn()
-    const work = turn instanceof Promise ? await turn : turn
+    const current = workOfSlice()
+    const work = current instanceof Promise ? await current : current
     work.steps += text.length
     if (test(text, work)) return true
   }
@@ -162,7 +162,7 @@ export function testsOf(pattern: string, workdir: string): PathTests | null {
 /** What a test costs beside the comparisons that it counts. */
 const stepsPerTest = 20
 
-/** Characters of a pattern times those of a path: more would take too long for one turn of the event loop. */
+/** Characters of a pattern times those of a path: more would take too long for one slice. */
 const productMax = 1_000_000
 const isTooMuch = (glob: string, path: string): boolean => glob.length * path.length > productMax
 

@@ -12,7 +12,7 @@ import {
 } from '@holdfast/protocol'
 import { foldName } from '../../system/files/fold-name.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
-import { ownTurn, takeTurn } from '../../system/own-turn.ts'
+import { ownSlice, workOfSlice } from '../../system/own-slice.ts'
 import type { DeniedTest } from '../define/read-rules.ts'
 import { fitsTargets, targetsOf, testsOf } from './call-targets.ts'
 import { globProblem, isAddress } from './path-glob.ts'
@@ -47,7 +47,7 @@ export async function deniedTest(
   if (denied.length === 0) return ok(null)
   const tests: NonNullable<ReturnType<typeof testsOf>>[] = []
   for (const { pattern = '' } of denied) {
-    ;(await takeTurn()).steps += pattern.length * stepsPerChar
+    ;(await workOfSlice()).steps += pattern.length * stepsPerChar
     const found = testsOf(pattern, workdir)
     if (found === null && !isAddress(pattern)) return refuse(unreadableRule(pattern))
     if (found !== null) tests.push(found)
@@ -58,8 +58,8 @@ export async function deniedTest(
     const folded = foldName(path)
     let isFound = false
     for (const { isForbidden } of tests) {
-      const turn = takeTurn()
-      isFound = isForbidden(path, turn instanceof Promise ? await turn : turn, folded)
+      const work = workOfSlice()
+      isFound = isForbidden(path, work instanceof Promise ? await work : work, folded)
       if (isFound) break
     }
     last = { path, isDenied: isFound }
@@ -84,7 +84,7 @@ const unreadableRule = (pattern: string) =>
 const namesMax = 1000
 const namesCharsMax = 64 * 1024
 /** Names that are looked up at once. */
-const namesPerTurn = 100
+const namesPerSlice = 100
 
 /** Returns the rules that deny a path which a command names: tools refuse it, so a person decides about the command. */
 export async function findNamedPaths<Rule extends Permission>(
@@ -97,9 +97,9 @@ export async function findNamedPaths<Rule extends Permission>(
   const paths = namesIn(command)
   if (paths === null) return denied
   const found = new Set<Rule>()
-  for (let from = 0; from < paths.length; from += namesPerTurn) {
-    if (from > 0) await ownTurn()
-    const args = { paths: paths.slice(from, from + namesPerTurn) }
+  for (let from = 0; from < paths.length; from += namesPerSlice) {
+    if (from > 0) await ownSlice()
+    const args = { paths: paths.slice(from, from + namesPerSlice) }
     const { paths: spelled } = await targetsOf({ tool: 'shell', args, workdir })
     const inside = spelled.map((spellings) => spellings.filter((one) => one !== '.' && !one.startsWith('../')))
     for (const rule of denied) {

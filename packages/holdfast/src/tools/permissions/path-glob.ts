@@ -1,4 +1,4 @@
-import type { Work } from '../../system/own-turn.ts'
+import type { Work } from '../../system/own-slice.ts'
 
 /** Tells whether a path relative to the workdir matches. */
 export type PathGlob = (path: string, work?: Work) => boolean

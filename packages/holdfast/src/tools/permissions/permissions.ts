@@ -14,7 +14,7 @@ import {
   type Result,
 } from '@holdfast/protocol'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
-import { ownTurn } from '../../system/own-turn.ts'
+import { ownSlice } from '../../system/own-slice.ts'
 import type { ReadRules } from '../define/read-rules.ts'
 import type { CommandRules } from '../shell/confinement.ts'
 import { findExcess, findUnreadable, fitsTargets, isRuleFor, targetsOf } from './call-targets.ts'
@@ -48,14 +48,14 @@ export function createPermissions({
       const compared = excess === null ? ofTool : ofTool.filter(({ pattern }) => pattern === undefined)
       const { command } = call.args
       const isLong = typeof command === 'string' && command.length > shortCharsMax
-      if (isLong) await ownTurn() // up to 64 calls are judged at once
+      if (isLong) await ownSlice() // up to 64 calls are judged at once
       const judged = compared.length === 0 ? null : await judgeCall(compared, call, searchPath)
       // A rule that allows covers no such call. One that forbids might, so nothing but a person may allow it.
       if (excess !== null && judged?.verdict !== 'deny' && patterned.some(({ verdict }) => verdict !== 'allow'))
         return { verdict: 'unknown', reason: `the rules were not compared with this call: ${excess}` }
       const isDecided = judged !== null && judged.verdict !== 'allow'
       if (call.tool === 'shell' && typeof command === 'string' && !isDecided) {
-        if (isLong) await ownTurn()
+        if (isLong) await ownSlice()
         const named = await findNamedPaths(all, command, call.workdir)
         if (named.length > 0) return { verdict: 'ask', by: namesOf(named) }
       }

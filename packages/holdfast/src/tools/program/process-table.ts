@@ -73,7 +73,7 @@ async function readEnvironment(pid: number): Promise<string> {
   return ''
 }
 
-/** Maps a list, a few items at a time: each read takes a buffer and a turn of the event loop. */
+/** Maps a list, a few items at a time: each read takes a buffer and a slice. */
 async function mapSome<Item, Value>(
   items: readonly Item[],
   map: (item: Item) => Promise<Value>,

@@ -5,7 +5,7 @@ import { invariant, type ProcessMark } from '@holdfast/protocol'
 import { markProcess, markValue, signalGroup } from './process-group.ts'
 import type { ProcessRecords } from './process-records.ts'
 import { markEntry } from './process-table.ts'
-import { spawnInTurn } from './spawn-in-turn.ts'
+import { spawnAlone } from './spawn-alone.ts'
 
 /** How a program ended, with the start of what it wrote to stderr. */
 export type ProgramEnd = {
@@ -64,7 +64,7 @@ export async function startProgram(path: string, args: readonly string[], option
   const { cwd, environment, signal, timeoutMs, graceMs = 0, file, input, keepsInputOpen, onErrors, records } = options
   const [command, argv] = records ? ['/bin/sh', ['-c', gate, 'gate', path, ...args]] : [path, args]
   const hasInput = input !== undefined || keepsInputOpen || records
-  const child = await spawnInTurn(() =>
+  const child = await spawnAlone(() =>
     spawn(command, argv, {
       cwd,
       env: environment,

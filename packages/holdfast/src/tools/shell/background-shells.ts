@@ -85,7 +85,7 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
   let lost: readonly LostCommand[] = []
   const bySession = new Map<SessionId, Map<string, BackgroundShell>>()
   const reserved = new Map<object, SessionId>()
-  const inTurn = createKeyedQueue()
+  const oneByOne = createKeyedQueue()
   const listeners: ((session: SessionId) => void)[] = []
   const shellsOf = (session: SessionId) => [...(bySession.get(session)?.values() ?? [])]
   const running = (session: SessionId) => shellsOf(session).filter(({ ended }) => ended === null)
@@ -156,8 +156,8 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
       readBytes: 0,
       isEndTold: false,
       violations: [],
-      judge: () => inTurn(session, () => judge()),
-      judged: started.ended.then(() => inTurn(session, () => judge(true))),
+      judge: () => oneByOne(session, () => judge()),
+      judged: started.ended.then(() => oneByOne(session, () => judge(true))),
     }
     shells.set(id, shell)
     void started.ended.then(async (ended) => {

@@ -105,9 +105,9 @@ describe('a command and a file with an edit boundary', () => {
   })
 
   it('is compared without holding the event loop', async () => {
-    let turns = 0
+    let slices = 0
     let next = setImmediate(function count() {
-      turns++
+      slices++
       next = setImmediate(count)
     })
     const line = 'const value = 1\n'
@@ -116,6 +116,6 @@ describe('a command and a file with an edit boundary', () => {
     const pair = { path: 'f', range: { start: 0, end: 1 }, counted: before, before, after }
     expect(await judgeBounded(pair, notAborted)).toMatchObject({ violation: expect.stringContaining('+changed') })
     clearImmediate(next)
-    expect(turns).toBeGreaterThan(20)
+    expect(slices).toBeGreaterThan(20)
   })
 })

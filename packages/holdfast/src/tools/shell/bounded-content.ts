@@ -55,7 +55,7 @@ const targetOf = (workdir: string, path: string): Promise<string | null> =>
 
 const pieceBytes = 1024 * 1024
 
-/** Hashes bytes piece by piece, each in a turn of the event loop of its own. */
+/** Hashes bytes piece by piece, each in a slice of its own. */
 async function hashInTurns(bytes: Buffer): Promise<BlobHash> {
   const hash = createHash('sha256')
   for (let at = 0; at < bytes.length; at += pieceBytes) {

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import { invariant, type ProcessMark } from '@holdfast/protocol'
 import { markProcess, markValue } from '../program/process-group.ts'
 import { markEntry } from '../program/process-table.ts'
-import { spawnInTurn } from '../program/spawn-in-turn.ts'
+import { spawnAlone } from '../program/spawn-alone.ts'
 
 /*
  * The leader of a command's process group. It waits for a line before it runs anything, so that the group can be
@@ -70,7 +70,7 @@ export async function spawnGate(
   { cwd, environment, output, wrapper, release }: GateOptions,
 ): Promise<Gate> {
   const endMark = `\u001e${randomUUID()}`
-  const leader = await spawnInTurn(() =>
+  const leader = await spawnAlone(() =>
     spawn('/bin/sh', ['-c', script, 'gate', ...argv], {
       cwd,
       env: environment,

@@ -17,34 +17,34 @@ function sourceOf(messages: readonly Message[]): Parameters<typeof exportSession
   return { id: meta.id, log, blobs: null, transcript }
 }
 
-/** Exports while it counts the turns of the event loop. */
-async function countTurns(messages: readonly Message[], options: Parameters<typeof exportSession>[1]) {
-  let turns = 0
+/** Exports while it counts the slices. */
+async function countSlices(messages: readonly Message[], options: Parameters<typeof exportSession>[1]) {
+  let slices = 0
   let isOver = false
   const count = () => {
-    turns++
+    slices++
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
   const pieces: string[] = []
   for await (const piece of exportSession(sourceOf(messages), options)) pieces.push(piece)
   isOver = true
-  return { turns, pieces }
+  return { slices, pieces }
 }
 
 describe.each([false, true])('the export of a session, redacted: %s', (redact) => {
   it.each(['md', 'html', 'json'] as const)('formats a large message on a thread: %s', async (format) => {
-    const { turns, pieces } = await countTurns([aMessage('user', { text: table(10_000) })], { format, redact })
-    expect(turns).toBeGreaterThan(10)
+    const { slices, pieces } = await countSlices([aMessage('user', { text: table(10_000) })], { format, redact })
+    expect(slices).toBeGreaterThan(10)
     expect(pieces.join('')).toContain('1')
   })
 })
 
 it.each(['md', 'html', 'json'] as const)('lets others work between small messages: %s', async (format) => {
   const messages = Array.from({ length: 200 }, () => aMessage('user', { text: table(500) }))
-  const { turns, pieces } = await countTurns(messages, { format })
+  const { slices, pieces } = await countSlices(messages, { format })
   expect(pieces.length).toBeGreaterThanOrEqual(200)
-  expect(turns).toBeGreaterThanOrEqual(Math.floor(pieces.join('').length / 100_000))
+  expect(slices).toBeGreaterThanOrEqual(Math.floor(pieces.join('').length / 100_000))
 })
 
 describe.each(['md', 'html', 'json'] as const)('the redacted export of a long message: %s', (format) => {
@@ -84,8 +84,8 @@ it('keeps nothing of what it has given out', async () => {
 
 it('formats the same on a thread as at once', async () => {
   const text = `${table(10)}\n\n\u202e **bold**`
-  const small = await countTurns([aMessage('user', { text })], { format: 'html' })
-  const large = await countTurns([aMessage('user', { text: `${text}\n\n${'x'.repeat(10_000)}` })], { format: 'html' })
+  const small = await countSlices([aMessage('user', { text })], { format: 'html' })
+  const large = await countSlices([aMessage('user', { text: `${text}\n\n${'x'.repeat(10_000)}` })], { format: 'html' })
   const shown = small.pieces.join('').split('<article')[1]?.replace('</article>\n</main></body></html>\n', '') ?? ''
   expect(shown).toContain('<strong>bold</strong>')
   expect(large.pieces.join('')).toContain(shown)

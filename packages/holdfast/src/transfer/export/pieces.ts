@@ -1,4 +1,4 @@
-/** The longest piece of an export, in characters: what one turn of the event loop writes. */
+/** The longest piece of an export, in characters: what one slice writes. */
 export const pieceCharsMax = 64 * 1024
 
 /** Cuts a text into pieces that can be encoded one by one: no cut is inside a character. */

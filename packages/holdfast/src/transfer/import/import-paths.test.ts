@@ -34,8 +34,8 @@ describe('import of a folder', () => {
         Array.from({ length: files }, (_, each) => [`${each}.jsonl`, createLongConversation(1, `s${each}`)]),
       ),
     )
-    const { begunAtTurn } = await importAndWatch(importer)
-    expect(begunAtTurn[0]).toBeLessThan(files)
+    const { begunInNextSlice } = await importAndWatch(importer)
+    expect(begunInNextSlice[0]).toBeLessThan(files)
   })
 
   it('sends a large session to the store before it reads the next one', async () => {
@@ -86,22 +86,22 @@ describe('import of a folder', () => {
 })
 
 /**
- * Imports the folder. Returns how many files were begun when each session was created, and when the event loop turned after
+ * Imports the folder. Returns how many files were begun when each session was created, and in the slice after
  * that: a thread sends and receives messages only then.
  */
 async function importAndWatch({ deps, directory }: TestImporter) {
   const begunAtCreate: number[] = []
-  const begunAtTurn: number[] = []
+  const begunInNextSlice: number[] = []
   let begun = 0
   const create: ImportDeps['create'] = async (...created) => {
     begunAtCreate.push(begun)
     await setImmediate()
-    begunAtTurn.push(begun)
+    begunInNextSlice.push(begun)
     return deps.create(...created)
   }
   const onBegin = (index: number): void => {
     begun = index + 1
   }
   await importPaths({ ...deps, create }, [directory], { onBegin })
-  return { begunAtCreate, begunAtTurn }
+  return { begunAtCreate, begunInNextSlice }
 }

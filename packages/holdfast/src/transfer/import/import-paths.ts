@@ -64,7 +64,7 @@ const fileBytesMax = 512 * 1024 * 1024
 const slotsMax = 1024
 const slotBytes = 16 * 1024
 /** After this many slots were taken, the messages of other threads are read: the store writes what was built so far. */
-const slotsPerTurn = 32
+const slotsPerSlice = 32
 
 /**
  * Imports files and folders. A damaged file does not affect the others. Files of `skip` are left out: an earlier call
@@ -97,7 +97,7 @@ export async function importPaths(
       await pool.run(work, slots)
     } else report(opened.result)
     taken += slots
-    if (taken >= slotsPerTurn) {
+    if (taken >= slotsPerSlice) {
       taken = 0
       await setImmediate()
     }

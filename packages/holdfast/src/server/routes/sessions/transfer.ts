@@ -43,7 +43,7 @@ const exportSession = defineRoute({
     }
     const open = async () => {
       const pieces = await transfer.export(session, { ...options, format })
-      return pieces.ok ? ok(outbox.takeTurns(pieces.value, request.signal)) : pieces
+      return pieces.ok ? ok(outbox.readInSlices(pieces.value, request.signal)) : pieces
     }
     const sourceBytes = format === 'jsonl' && !options.redact ? 0 : threadBytes
     return answerByteStream(outbox, { kind: 'export', headers, open, sourceBytes })

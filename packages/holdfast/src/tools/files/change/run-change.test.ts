@@ -5,19 +5,21 @@ import { expect, it } from 'vitest'
 import { notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
 import { isSmall, isSmallPair, previewEdit } from './run-change.ts'
 
-it('lets the event loop turn between the changes of many calls', async () => {
+it('divides the changes of many calls into slices', async () => {
   const { workdir } = await openWorkdir()
   await writeFile(join(workdir, 'f'), '\n'.repeat(1000))
-  let turns = 0
+  let slices = 0
   const ends: number[] = []
   const counting = setImmediate(function count() {
-    turns++
+    slices++
     next = setImmediate(count)
   })
   let next = counting
   await Promise.all(
     Array.from({ length: 32 }, (_, call) =>
-      previewEdit({ type: 'write', workdir, path: 'f', content: `${call}\n` }, notAborted).then(() => ends.push(turns)),
+      previewEdit({ type: 'write', workdir, path: 'f', content: `${call}\n` }, notAborted).then(() =>
+        ends.push(slices),
+      ),
     ),
   )
   clearImmediate(next)

@@ -1,6 +1,6 @@
 import type { ContentPair } from '@holdfast/core/ports'
 import { escapeLine, type Result } from '@holdfast/protocol'
-import { ownTurn } from '../../../system/own-turn.ts'
+import { ownSlice } from '../../../system/own-slice.ts'
 import { knownKeys } from '../../../system/secrets/known-keys.ts'
 import { findWritable } from '../io/workspace-file.ts'
 import { createChangeThread } from './change-thread.ts'
@@ -22,13 +22,13 @@ const thread = createChangeThread()
 
 /** Returns what an edit would change, as a diff. Changes nothing. */
 export async function previewEdit(edit: FileEdit, signal: AbortSignal): Promise<Result<EditPreview>> {
-  if (await isSmall(edit)) return diffEdit(edit, ownTurn)
+  if (await isSmall(edit)) return diffEdit(edit, ownSlice)
   return thread.run({ type: 'preview', edit, keys: knownKeys() }, signal)
 }
 
 /** Returns the new content of a file. */
 export async function contentAfter(edit: ContentEdit, signal: AbortSignal): Promise<Result<EditedContent>> {
-  if (await isSmall(edit)) return editedContent(edit, ownTurn)
+  if (await isSmall(edit)) return editedContent(edit, ownSlice)
   return thread.run({ type: 'content', edit, keys: [] }, signal)
 }
 
@@ -37,7 +37,7 @@ export async function diffContents(pair: ContentPair, signal: AbortSignal): Prom
   if (pair.before === null && pair.after === null) return ''
   const size = (pair.before?.length ?? 0) + (pair.after?.length ?? 0)
   if (size <= smallBytesMax) {
-    await ownTurn()
+    await ownSlice()
     return diffPair(pair)
   }
   const diffed = await thread.run({ type: 'diff', edit: pair, keys: knownKeys() }, signal)
@@ -47,7 +47,7 @@ export async function diffContents(pair: ContentPair, signal: AbortSignal): Prom
 /** Judges what a command did to a file with an edit boundary. What takes too long to compare counts as outside. */
 export async function judgeBounded(pair: BoundedPair, signal: AbortSignal): Promise<BoundedVerdict> {
   if (isSmallPair(pair)) {
-    await ownTurn()
+    await ownSlice()
     return judgePair(pair)
   }
   const judged = await thread.run({ type: 'bounded', edit: pair, keys: [] }, signal)

@@ -14,7 +14,7 @@ import {
   refuse,
 } from '@holdfast/protocol'
 import { type OpenDirectory, openLeaf } from '../../../system/files/open-file.ts'
-import { ownTurn } from '../../../system/own-turn.ts'
+import { ownSlice } from '../../../system/own-slice.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { hashBytes, keepBefore, tooLong } from './before-image.ts'
 import { hashAt, hashContent, identify, isContentAt, readSmall } from './file-content.ts'
@@ -80,7 +80,7 @@ async function replaceIn(
   const content = current.value
   const isSmall = parts.reduce((sum, part) => sum + part.length, 0) <= writtenAheadBytes
   const keep = async (): Promise<BeforeImage | 'changed'> => {
-    if (!isSmall) await ownTurn() // the write begins first, on another thread
+    if (!isSmall) await ownSlice() // the write begins first, on another thread
     const hash = content instanceof Uint8Array ? (isKnown ? known.hash : hashBytes(content)) : null
     const isOther = expected !== undefined && content !== 'long' && identify(shown, hash) !== expected
     return isOther ? 'changed' : toBefore(content, stats, blobs, hash)
@@ -213,7 +213,7 @@ async function writeAndHash(handle: FileHandle, parts: readonly Uint8Array[], kn
 }
 
 const hashLater = async (parts: readonly Uint8Array[]): Promise<BlobHash> => {
-  await ownTurn() // the write begins first, on another thread
+  await ownSlice() // the write begins first, on another thread
   return hashBytes(...parts)
 }
 

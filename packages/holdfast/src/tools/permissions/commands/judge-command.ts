@@ -1,5 +1,5 @@
 import type { Permission } from '@holdfast/protocol'
-import { takeTurn } from '../../../system/own-turn.ts'
+import { workOfSlice } from '../../../system/own-slice.ts'
 import { allows, forbids, forbidsWithin, parsePattern } from './command-pattern.ts'
 import { findCommands } from './find-commands.ts'
 import type { IsLinkedOut } from './outside-links.ts'
@@ -57,10 +57,10 @@ async function findForbidden<Rule extends Permission>(
 /** What it costs to compare a pattern with a command, beside its words. */
 const stepsPerCommand = 20
 
-/** Counts the comparison with a command, in a turn of its own if many came before: rules times commands can be a million. */
+/** Counts the comparison with a command, in a slice of its own if many came before: rules times commands can be a million. */
 async function countCommand({ length }: readonly unknown[]): Promise<void> {
-  const turn = takeTurn()
-  const work = turn instanceof Promise ? await turn : turn
+  const current = workOfSlice()
+  const work = current instanceof Promise ? await current : current
   work.steps += stepsPerCommand + length * stepsPerWord
 }
 

@@ -9,7 +9,7 @@ type RunImport = (paths: readonly string[], options: ImportOptions) => Promise<r
  * place; `close` stops all.
  */
 export function createImportQueue(runImport: RunImport) {
-  const inTurn = createSerialQueue()
+  const oneByOne = createSerialQueue()
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
   return {
@@ -18,7 +18,7 @@ export function createImportQueue(runImport: RunImport) {
       if (running.size > 0) onWait?.(running.size)
       const turn = Promise.withResolvers<void>()
       const imported = untilAborted(turn.promise, stop).then(() => runImport(paths, { ...options, signal: stop }))
-      const ended: Promise<unknown> = inTurn(async () => {
+      const ended: Promise<unknown> = oneByOne(async () => {
         turn.resolve()
         await imported.catch(() => undefined) // the caller gets the error
       }).then(() => running.delete(ended))

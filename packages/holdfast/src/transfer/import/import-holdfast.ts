@@ -76,7 +76,7 @@ export async function importHoldfast(
     const { status, handleChanged, keyDropped } = written.value
     if (handleChanged) remark(null, 'handle_changed', 'Another session has its handle, so it got a new one.')
     if (keyDropped) remark(null, 'key_dropped', 'Another session has its key, so it was imported without one.')
-    return ok({ status, session: log.session, messages: log.folded.row.entry.meta.messageCount })
+    return ok({ status, session: log.session, messages: log.folded().row.entry.meta.messageCount })
   }
 
   /** Imports a session under another id: its own is blocked while forks share the records of the purged session. */
@@ -133,7 +133,7 @@ const adoptWorkdir = async (deps: ImportDeps, named: string, remark: Remark): Pr
 
 /** Moves the session out of a folder that it moved to and may not adopt. */
 async function dropWorkdir(deps: ImportDeps, log: ImportedLog, at: number, remark: Remark): Promise<void> {
-  const named = log.folded.state.origin?.workdir ?? noWorkdir
+  const named = log.folded().state.origin?.workdir ?? noWorkdir
   const workdir = await adoptWorkdir(deps, named, remark)
   if (workdir === noWorkdir && named !== noWorkdir) log.add({ type: 'settings.changed', workdir }, at)
 }

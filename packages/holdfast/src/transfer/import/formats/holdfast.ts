@@ -60,7 +60,7 @@ export function findSessions(file: SourceFile, remark: Remark): Result<readonly 
       begun = { ...head.value, header: { number: line.number, position: line.position } }
     } else if (begun !== null && !isBlob(value)) {
       const log = createImportedLog(begun)
-      const read = readRecord(begun.session, log.next, bytes)
+      const read = readRecord(begun.session, log.nextSeq(), bytes)
       const why = typeof read === 'string' ? read : addRecord(log, read)
       if (why === null) found.push(begun)
       else remark(line.number, 'damaged_line', `${why} The rest of this session was left out.`)
@@ -109,7 +109,7 @@ export async function* readSession(
       await receiver.take(value, readChecksum(session, bytes) !== null, line.number)
       continue
     }
-    const read = readRecord(session, log.next, bytes)
+    const read = readRecord(session, log.nextSeq(), bytes)
     const why = typeof read === 'string' ? read : addRecord(log, await changeRecord(read, changes))
     if (typeof read !== 'string') for (const hash of blobsOf(read.event)) named.add(hash)
     if (why !== null) return remark(line.number, 'damaged_line', `${why} The rest of this session was left out.`)
@@ -233,11 +233,11 @@ export async function remarkMissingBlobs(
 export function endRunningWork(log: ImportedLog, at: number, remark: Remark): void {
   const commandId = CommandId.parse('import')
   const apply = (command: SessionCommand) => {
-    const decided = decide(log.folded.state, { type: 'command', command, commandId, by: null, facts: {} })
+    const decided = decide(log.folded().state, { type: 'command', command, commandId, by: null, facts: {} })
     if (!decided.ok) return
     for (const event of decided.value) log.add(event, at)
   }
-  const { turn, queue } = log.folded.state
+  const { turn, queue } = log.folded().state
   if (turn.phase === 'idle' && queue.length === 0) return
   remark(null, 'brought_to_rest', 'A turn was running during the export; it was aborted and its queue cleared.')
   apply({ type: 'clearQueues' })

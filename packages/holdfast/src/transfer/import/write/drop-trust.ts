@@ -71,7 +71,7 @@ export function createTrustDropper(remark: Remark): TrustDropper {
 
 /** Revokes what a stored session may still allow, because its own records were compared without their trust. */
 export function revokeTrust(log: ImportedLog, at: number): void {
-  const { approvals = 'destructive' } = log.folded.state.settings
+  const { approvals = 'destructive' } = log.folded().state.settings
   log.add({ type: 'trust.revoked', tool: null }, at)
   log.add({ type: 'settings.changed', approvals, permissions: [] }, at)
 }

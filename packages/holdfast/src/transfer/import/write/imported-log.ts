@@ -29,10 +29,10 @@ export type LogStart = { readonly session: SessionId; readonly parent: SessionId
 
 /** The records of an imported session with their original times, folded as they are added. */
 export interface ImportedLog extends LogStart {
-  /** The fold of all records. */
-  readonly folded: Folded
-  /** The seq the next record gets. */
-  readonly next: Seq
+  /** Returns the fold of all records. */
+  folded(): Folded
+  /** Returns the seq the next record gets. */
+  nextSeq(): Seq
   add(event: Event, at: number): Seq
   /** Adds an original record unchanged. Throws if it does not fold. */
   addRecord(record: Recorded): void
@@ -82,10 +82,9 @@ export function createImportedLog({ session, parent, base }: LogStart): Imported
     base,
     addRecord,
     takeFull,
-    get next() {
-      return base + count + 1
-    },
-    get folded() {
+    // Not getters: V8 would make a hidden class for each log, and with it keep the log and its texts until a full collection.
+    nextSeq: () => base + count + 1,
+    folded() {
       invariant(folded, 'a session begins with a record')
       return folded
     },

@@ -53,7 +53,7 @@ export function* writeConversation(conversation: ImportedConversation, deps: Wri
     const from =
       1 + line.messages.findLastIndex((message, at) => turnEnds.has(message) && beginsTurn(line.messages[at + 1]))
     const mark = turnEnds.get(from === 0 ? null : (line.messages[from - 1] ?? null))
-    const isSame = mark !== undefined && mark.line.at(-1)?.to === log.next - 1
+    const isSame = mark !== undefined && mark.line.at(-1)?.to === log.nextSeq() - 1
     if (index > 0 && mark && !isSame) {
       const first = line.messages[from] ?? line.messages.at(-1)
       log.add(createMove(log, mark, leaving), first ? timeOf(first) : createdAt)
@@ -64,12 +64,12 @@ export function* writeConversation(conversation: ImportedConversation, deps: Wri
   const last = conversation.messages.at(-1)
   if (total && last) writeRemainder(log, total, timeOf(last))
   yield* log.takeAll()
-  return log.folded.row.entry.meta.messageCount
+  return log.folded().row.entry.meta.messageCount
 }
 
 /** Adds what the session used in total and its messages do not say. */
 function writeRemainder(log: ImportedLog, total: Usage, at: number): void {
-  const { state, row } = log.folded
+  const { state, row } = log.folded()
   const known = row.entry.meta.usage
   const rest = (name: 'input' | 'output' | 'cacheRead' | 'cacheWrite') => Math.max(0, total[name] - known[name])
   const cost = total.cost === null || known.cost === null ? null : Math.max(0, total.cost - known.cost)
@@ -82,7 +82,7 @@ function writeRemainder(log: ImportedLog, total: Usage, at: number): void {
   }
   if (usage.cost === 0 && usage.input + usage.output + usage.cacheRead + usage.cacheWrite === 0) return
   const turn = TurnNumber.parse(Math.max(0, state.turns - 1))
-  log.add({ type: 'step.ended', turn, step: StepId.parse(log.next), finish: 'stop', usage }, at)
+  log.add({ type: 'step.ended', turn, step: StepId.parse(log.nextSeq()), finish: 'stop', usage }, at)
 }
 
 const costDigits = 9
@@ -90,8 +90,8 @@ const costDigits = 9
 const beginsTurn = (message: ImportedMessage | undefined): boolean => message === undefined || message.role === 'user'
 
 function createTurnEnd(log: ImportedLog): TurnEnd {
-  const { state } = log.folded
-  const line = clipLine(state.line, 0, log.next - 1).map(({ from, to }) => ({ from, to }))
+  const { state } = log.folded()
+  const line = clipLine(state.line, 0, log.nextSeq() - 1).map(({ from, to }) => ({ from, to }))
   return { line, length: getLineLength(state), checkpoint: state.checkpoint }
 }
 
@@ -101,10 +101,10 @@ function getLineLength({ turns, messages, tokens, turn }: SessionState): LineLen
 }
 
 function createMove(log: ImportedLog, { line, length, checkpoint }: TurnEnd, wanted: string | null): Event {
-  const { state } = log.folded
+  const { state } = log.folded()
   const { turns, messages } = getLineLength(state)
   const keep = { name: chooseBranchName(state, wanted), turns, messages }
-  const to = [...line, { from: log.next + 1, to: null }]
+  const to = [...line, { from: log.nextSeq() + 1, to: null }]
   return { type: 'line.moved', to, ...length, checkpoint, keep, name: null, why: 'branch' }
 }
 

@@ -54,7 +54,7 @@ export function* writeLine(
 ): Generator<undefined> {
   const { log, remark, begins } = writing
   const results = pairCalls(whole, from === 0 ? remark : withoutShared(remark, whole, from))
-  let turn = log.folded.state.turns as TurnNumber // a count
+  let turn = log.folded().state.turns as TurnNumber // a count
   let isOpen = false
   let step: StepId | null = null
   let last: ImportedMessage | null = null
@@ -74,7 +74,7 @@ export function* writeLine(
   const endTurn = (at: number) => {
     if (!isOpen) return
     // Once is enough: the sum stays unknown.
-    const isSettled = writing.knowsTotal || log.folded.row.entry.meta.usage.cost === null
+    const isSettled = writing.knowsTotal || log.folded().row.entry.meta.usage.cost === null
     if (lacksUsage && step !== null && !isSettled)
       log.add({ type: 'step.ended', turn, step, finish: 'stop', usage: null }, at)
     lacksUsage = false
@@ -94,7 +94,7 @@ export function* writeLine(
   let at = 0
   const writeUsage = (usage: Usage) => {
     lacksUsage = false
-    const used = step ?? (log.next as StepId) // without an earlier answer it is a step of its own
+    const used = step ?? (log.nextSeq() as StepId) // without an earlier answer it is a step of its own
     log.add({ type: 'step.ended', turn: getTurn(turn, isOpen), step: used, finish: 'stop', usage }, at)
   }
   for (let index = from; index < whole.length; index++) {
@@ -102,7 +102,7 @@ export function* writeLine(
     if (message === undefined) break
     yield
     at = writing.timeOf(message)
-    begins.set(message, log.next)
+    begins.set(message, log.nextSeq())
     if (message.role === 'user') {
       const content = writing.stored.contentOf(message)
       if (content.length === 0) {
@@ -110,7 +110,7 @@ export function* writeLine(
         continue
       }
       endTurn(at)
-      begins.set(message, log.next)
+      begins.set(message, log.nextSeq())
       beginTurn(at)
       const pieces = splitContent(content)
       remarkSplit(pieces.length, message.line, remark)
@@ -123,7 +123,7 @@ export function* writeLine(
       const parts = usableParts(message, remark)
       if (parts.length > 0) {
         beginTurn(at)
-        begins.set(message, log.next)
+        begins.set(message, log.nextSeq())
         for (const some of splitByCalls(parts)) {
           const written = writeAnswer(writing, turn, message, some, results)
           step = written.step
@@ -206,7 +206,7 @@ function writeAnswer(
 ): { readonly step: StepId; readonly pins: readonly EventOf<'message.pinned'>[] } {
   const { log, stored, remark, timeOf } = writing
   const at = timeOf(message)
-  const step = log.next as StepId // an answer's id is its first seq
+  const step = log.nextSeq() as StepId // an answer's id is its first seq
   const calls: { readonly call: CallId; readonly result: CallResult | undefined }[] = []
   const pins: EventOf<'message.pinned'>[] = []
   for (const part of parts) {
@@ -272,7 +272,7 @@ function writeCheckpoint(
   message: MessageOf<'checkpoint'>,
   at: number,
 ): void {
-  const { state } = log.folded
+  const { state } = log.folded()
   const { keepFrom, line } = message
   const summary = clip(message.summary, limits.importedTextCharsMax)
   if (summary !== message.summary) remark(line, 'text_cut', 'The summary of a checkpoint was too long and was cut.')
@@ -280,9 +280,9 @@ function writeCheckpoint(
   const what =
     'The first kept message of a checkpoint is not in the file: the model gets only what follows the checkpoint.'
   if (keepFrom !== null && named === undefined) remark(line, 'checkpoint_dropped', what)
-  const kept = named === undefined ? 0 : Math.ceil(state.tokens * ((log.next - named) / log.next))
+  const kept = named === undefined ? 0 : Math.ceil(state.tokens * ((log.nextSeq() - named) / log.nextSeq()))
   const tokensAfter = Math.min(state.tokens, kept + textTokens(summary))
-  const written = { summary, keepFrom: named ?? log.next + 1, tokensBefore: state.tokens, tokensAfter }
+  const written = { summary, keepFrom: named ?? log.nextSeq() + 1, tokensBefore: state.tokens, tokensAfter }
   log.add({ type: 'checkpoint.written', turn, ...written, why: 'made' }, at)
 }
 

@@ -185,6 +185,8 @@ async function importOnce(
     const begun = beginFile(deps, path, file, options, remark, looksFirst)
     if ('why' in begun) return createSkip(blank, reasons[begun.why])
     const { format } = begun
+    // It has been read: its bytes are not kept while a thousand others are written. A Holdfast log is read while it is written.
+    if (format !== 'holdfast') file[Symbol.dispose]()
     const outcome = await begun.outcome
     if (!outcome.ok) return { ...blank, format, status: 'failed', fault: outcome.fault }
     return { ...blank, format, ...outcome.value }

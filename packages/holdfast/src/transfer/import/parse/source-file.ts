@@ -1,6 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
-/** A file that an import reads. It is read without waiting: the import has a thread of its own. */
+/**
+ * A file that an import reads. It is read without waiting: the import has a thread of its own. Disposing it frees its
+ * memory; it may be disposed of twice.
+ */
 export interface SourceFile extends Disposable {
   readonly size: number
   readonly isFile: boolean
@@ -51,15 +54,18 @@ export function openSourceFile(path: string): SourceFile {
     }
   }
   const isFile = stats.isFile()
-  const kept = isFile && stats.size <= keptBytesMax ? readAt(0, stats.size) : null
-  if (kept !== null) closeSync(descriptor)
+  let kept = isFile && stats.size <= keptBytesMax ? readAt(0, stats.size) : null
+  let isOpen = kept === null
+  if (!isOpen) closeSync(descriptor)
   return {
     size: stats.size,
     isFile,
     read: (position, length) => kept?.subarray(position, position + length) ?? readAt(position, length),
     findEnd,
     [Symbol.dispose]() {
-      if (kept === null) closeSync(descriptor)
+      if (isOpen) closeSync(descriptor)
+      isOpen = false
+      kept = null
     },
   }
 }

@@ -30,8 +30,9 @@ export async function benchManyNodes(
   const nodes = [first, await startNode(server, dir, 'b', schema), await startNode(server, dir, 'c', schema)]
   const owned = (await Promise.all(nodes.map((node) => startSessions(node, dir, each)))).flat()
   const some = owned.filter((_, index) => index % Math.ceil(owned.length / busyMax) === 0) // of all nodes
-  const busy = await measure(some, seconds, 0)
+  // Before the other one, after which the nodes still read news and the database still writes pages.
   const paced = await measure(owned, seconds * 2, pauseMs)
+  const busy = await measure(some, seconds, 0)
 
   await first.kill()
   const killedMs = performance.now()

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { holdsKey, keyBegun, keyHeldBack, keyMark, maskError, maskKeys, registerKey } from './known-keys.ts'
+import { holdsKey, keyBegun, keyHeldBack, keyMark, maskError, maskKeys, mayHoldKey, registerKey } from './known-keys.ts'
 
 /** Has the form of a key, but is not one. Each test has its own, because a key stays registered for the process. */
 const made = (name: string) => `made-${name}-${'X0'.repeat(12)}`
@@ -149,4 +149,21 @@ it('keeps the type and stack of an error', () => {
 it('returns an error without keys unchanged', () => {
   const thrown = new Error('plain')
   expect(maskError(thrown)).toBe(thrown)
+})
+
+it('finds in bytes whatever it masks in a text', () => {
+  const key = 'sk-live-0123456789abcdef'
+  registerKey(key)
+  registerKey('harbourmaster')
+  const texts = [
+    `a ${key} b`,
+    Buffer.from(`x${key}`).toString('base64'),
+    `sk-live-0123\n  456789abcdef`,
+    'token: harbourmaster',
+    'nothing of it\n',
+    'the harbourmaster\n',
+  ]
+  const found = texts.map((text) => mayHoldKey(Buffer.from(text)))
+  expect(found).toEqual([true, true, true, true, false, false])
+  expect(found).toEqual(texts.map(holdsKey))
 })

@@ -34,7 +34,7 @@ export function registerKey(key: string): void {
 export function maskKeys(text: string): string {
   let masked = text
   for (const form of forms) if (masked.includes(form)) masked = masked.replaceAll(form, keyMark)
-  if (couldBeWrapped(masked)) masked = maskWrapped(masked)
+  if (couldBeWrapped(latin1Of(masked))) masked = maskWrapped(masked)
   for (const word of words) masked = masked.replace(word, keyMark)
   return masked
 }
@@ -46,6 +46,15 @@ export const knownKeys = (): readonly string[] => [...known]
 export const hasKeys = (): boolean => known.size > 0
 
 export const holdsKey = (text: string): boolean => maskKeys(text) !== text
+
+/** Returns whether some of these bytes may be a known key. Quick for megabytes, which hardly ever hold one. */
+export function mayHoldKey(bytes: Buffer): boolean {
+  if (forms.some((form) => bytes.includes(form, 0, 'latin1')) || couldBeWrapped(bytes)) return true
+  return words.length > 0 && holdsKey(bytes.toString('latin1'))
+}
+
+/** Returns the low byte of each character: enough to look for keys, which are ASCII. */
+const latin1Of = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 /** Returns how many characters a masked part of a text may have: a key in any form, broken into lines, and what introduces it. */
 export const keySpanMax = (): number =>
@@ -121,10 +130,10 @@ function maskWrapped(text: string): string {
 
 /**
  * Returns the text without `lineBreaks`, as bytes: a regular expression needs much more time and memory for millions of
- * lines. Keys are ASCII, so that the low byte of each character is enough to look for them.
+ * lines.
  */
 function withoutBreaks(text: string): Buffer {
-  const bytes = Buffer.from(text, 'latin1')
+  const bytes = latin1Of(text)
   let end = 0
   for (let at = 0; at < bytes.length; at++) {
     const isReturn = bytes[at] === 13 && (bytes[at + 1] === 10 || at === bytes.length - 1)

@@ -2,12 +2,12 @@ import type { Prepared, Tool, ToolBlobs, ToolResult, ToolRun } from '@holdfast/c
 import { ownSlice } from '../../system/own-slice.ts'
 import {
   hasKeys,
-  holdsKey,
   keyBegun,
   keyHeldBack,
   keySpanMax,
   maskError,
   maskKeys,
+  mayHoldKey,
 } from '../../system/secrets/known-keys.ts'
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
@@ -71,7 +71,7 @@ async function maskWhole(bytes: Uint8Array): Promise<Uint8Array> {
   const shared = keySpanMax() // a key that begins in one slice ends in it
   for (let from = 0; from < content.length; from += sliceBytes) {
     if (content.length > sliceBytes) await ownSlice()
-    if (holdsKey(content.toString('latin1', from, from + sliceBytes + shared)))
+    if (mayHoldKey(content.subarray(from, from + sliceBytes + shared)))
       return Buffer.from(maskKeys(content.toString('latin1')), 'latin1')
   }
   return bytes

@@ -20,9 +20,8 @@ export type BystanderReport = {
   missing(server: ServerProcess): Promise<readonly string[]>
 }
 
-const pauseMs = 20
-
-export async function startBystander(server: ServerProcess, workdir: string): Promise<Bystander> {
+/** `pauseMs` is the time between two prompts, and between two questions for the health. */
+export async function startBystander(server: ServerProcess, workdir: string, pauseMs: number): Promise<Bystander> {
   const started = await server.sessions.start({ workdir, model: 'demo/agent' })
   if (!started.ok) throw new Error(started.fault.message)
   const session = createSession(started.value)
@@ -39,10 +38,10 @@ export async function startBystander(server: ServerProcess, workdir: string): Pr
     for (let count = 1; !stopping.signal.aborted; count++) {
       const text = `say prompt ${count}`
       await session.sendPrompt(text).then(() => acknowledged.push(text), note)
-      await wait(pauseMs)
+      await wait(pauseMs, null, { signal: stopping.signal }).catch(() => null)
     }
   }
-  const watch = watchHealth(server)
+  const watch = watchHealth(server, pauseMs)
   const working = sendPrompts()
 
   return {

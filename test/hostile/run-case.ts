@@ -37,6 +37,8 @@ type TimeLimits = {
 const peakBytesMax = 1024 ** 3
 /** Fewer answers have no 99th percentile. */
 const healthAskedMin = 100
+/** Each prompt of the bystander is a turn, so many of them would take more of the CPU than most small inputs. */
+const pauseMs = { quick: 100, whole: 20 }
 const probe = new URL('./probe.mjs', import.meta.url).href
 
 /** A real server with a probe in it, and a hostile model. Cases run on it one after the other. */
@@ -67,7 +69,7 @@ export async function openRig(): Promise<Rig> {
     async run(hostile, { isQuick, dice, ...times }) {
       const workdir = join(root, hostile.name, 'work')
       await mkdir(workdir, { recursive: true })
-      const bystander = await startBystander(server, quiet)
+      const bystander = await startBystander(server, quiet, isQuick ? pauseMs.quick : pauseMs.whole)
       const given = { isQuick, dice, server, model, site, bystander, home, workdir }
       await hostile.prepare?.(given)
       await measure(server) // what the server loads once, and what cases before have taken, does not count

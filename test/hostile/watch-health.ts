@@ -10,9 +10,9 @@ export type HealthReport = {
 }
 
 /** Asks for the server's health again and again, from a thread of its own: the rig itself is busy with hostile input. */
-export function watchHealth(server: ServerProcess): { stop(): Promise<HealthReport> } {
+export function watchHealth(server: ServerProcess, pauseMs: number): { stop(): Promise<HealthReport> } {
   const worker = new Worker(new URL('./health-worker.ts', import.meta.url), {
-    workerData: { url: server.url, pid: server.process.pid },
+    workerData: { url: server.url, pid: server.process.pid, pauseMs },
   })
   const report = new Promise<HealthReport>((resolve, reject) => worker.once('message', resolve).once('error', reject))
   return {

@@ -3,14 +3,25 @@ import { runClusterSeed } from './cluster/run-seed.ts'
 import type { Defect } from './cluster/simulated-database.ts'
 import { isOneSeed, runs, seedsOf } from './runs.ts'
 
-/** What the checks say of each defect. */
-const violations: Readonly<Record<Defect, RegExp>> = {
-  'the database ignores epochs': /writes to ses_\w+ in epoch \d+, and \S+ owns it in epoch \d+/,
-  'the database lets a live node be replaced': /takes ses_\w+ from node_\w+, which lives/,
-  'the database removes a live node': /acts at node_\w+ after its term/,
-  'the database acknowledges what it does not write': /was acknowledged at \d+, recorded at \[\]/,
-  'the database accepts a command twice': /was acknowledged at \d+, recorded at \[\d+(,\d+)+\]/,
-  'a node works on after its term': /acts at node_\w+ after its term/,
+type Notice = { readonly violation: RegExp; readonly seed: number }
+
+/** What the checks say of each defect, and a seed that shows it. Some show it in one run of fifty. */
+const notices: Readonly<Record<Defect, Notice>> = {
+  'the database ignores epochs': {
+    violation: /writes to ses_\w+ in epoch \d+, and \S+ owns it in epoch \d+/,
+    seed: 4,
+  },
+  'the database lets a live node be replaced': { violation: /takes ses_\w+ from node_\w+, which lives/, seed: 1 },
+  'the database removes a live node': { violation: /acts at node_\w+ after its term/, seed: 4 },
+  'the database acknowledges what it does not write': {
+    violation: /was acknowledged at \d+, recorded at \[\]/,
+    seed: 32,
+  },
+  'the database accepts a command twice': {
+    violation: /was acknowledged at \d+, recorded at \[\d+(,\d+)+\]/,
+    seed: 6,
+  },
+  'a node works on after its term': { violation: /acts at node_\w+ after its term/, seed: 160 },
 }
 
 describe('three nodes with partitions, pauses, kills and lost answers', () => {
@@ -30,10 +41,11 @@ describe('three nodes with partitions, pauses, kills and lost answers', () => {
     expect(sums.faults).toBeGreaterThan(0)
   })
 
-  it.each(Object.entries(violations))('show it if %s', async (defect, violation) => {
-    const seedsMax = 60
+  it.each(Object.entries(notices))('show it if %s', async (defect, { violation, seed: first }) => {
+    // A change of the runtime may change what a seed does: then another one shows it.
+    const seedsMax = 300
     const others: string[] = []
-    for (let seed = 1; seed <= seedsMax; seed++) {
+    for (let seed = first; seed < first + seedsMax; seed++) {
       const problem = await runClusterSeed(seed, defect as Defect).then(() => null, String) // a key of the table
       if (problem !== null && violation.test(problem)) return
       if (problem !== null) others.push(problem)

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { letYoungSpaceGrow } from '../system/heap-growth.ts'
 import { findHome, storeOf } from '../system/home.ts'
 import { runProgram } from './program.ts'
+import { wrapSentences } from './render/wrap-words.ts'
 import { createCrashReporter } from './terminal/crash-report.ts'
 import { createKeyboard } from './terminal/keyboard.ts'
 import { colourOf, createOutput } from './terminal/output.ts'
@@ -33,8 +34,8 @@ const code = await runProgram(process.argv.slice(2), {
   input: () => process.stdin,
   keyboard: createKeyboard(() => process.stdin),
   screen: () => process.stdout,
-  out: createOutput({ stream: process.stdout, colour, rejectsOnFailure: true }),
-  err: createOutput({ stream: process.stderr, colour, rejectsOnFailure: false }),
+  out: createOutput({ stream: process.stdout, colour, rejectsOnFailure: true, wrapSentences }),
+  err: createOutput({ stream: process.stderr, colour, rejectsOnFailure: false, wrapSentences }),
   onCrash: crash.onCrash,
   untilInterrupted,
 })

@@ -52,7 +52,9 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<C
   if (isCommandName(first)) return runCommand(first, rest, context)
   if (isTuiArgument(first)) return runTui(argv, context)
   if (!first.startsWith('-')) return rejectUsage(unknownCommand(first))
-  const hint = didYouMean(first, ['--help', '--version']) || ' Put flags after the command.'
+  const hint =
+    didYouMean(first, [...Object.keys(tuiSpec.flags).map((flag) => `--${flag}`), '--help', '--version']) ||
+    ' Put flags after the command.'
   return rejectUsage(`Unknown flag '${first}'.${hint}`)
 }
 
@@ -75,7 +77,7 @@ const isAtTerminal = ({ input, screen }: CliContext): boolean => input().isTTY =
 export function isTuiArgument(first: string): boolean {
   const [flag = ''] = first.split('=')
   if (/^-[cr]$/.test(flag) || (flag.startsWith('--') && Object.hasOwn(tuiSpec.flags, flag.slice(2)))) return true
-  return first.startsWith('@') || /^ses_\w+$/.test(first) || /^[a-z]+-[a-z]+-\d+$/.test(first)
+  return first.startsWith('@') || /^ses_\w+$/.test(first) || /^[a-z]+(-[a-z]+)*-\d+$/.test(first)
 }
 
 /** Runs the terminal UI: `holdfast` without a command. */
@@ -141,7 +143,7 @@ async function openCommandLog(name: CommandName | 'tui', context: CliContext): P
   if (level === 'off') return null
   const { openLogger } = await import('../observe/logging/open-logger.ts') // loads pino
   const file = environment['HOLDFAST_LOG_FILE'] || undefined
-  const opened = orUsage(await openLogger({ level, file, onLost: (message) => void err.write(`${message}\n`) }))
+  const opened = orUsage(await openLogger({ level, file, onLost: (message) => void err.tell(message) }))
   onCrash((cause) => opened.logger.error({ err: errorFields(cause) }, 'crash'))
   return opened
 }
@@ -177,6 +179,6 @@ function unknownCommand(name: string): string {
 
 /** Prints an error as a sentence on standard error and, with --json, as JSON on standard output. */
 async function printFault(fault: Fault, argv: readonly string[], { out, err }: CliContext): Promise<void> {
-  await err.write(`${err.paint.red(escapeHidden(maskKeys(fault.message)))}\n`)
+  await err.tell(err.paint.red(escapeHidden(maskKeys(fault.message))))
   if (argv.includes('--json')) await out.write(`${maskKeys(toJsonText({ error: fault }))}\n`)
 }

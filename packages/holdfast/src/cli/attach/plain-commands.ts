@@ -170,7 +170,7 @@ async function undoTurn({ handle, context, note, tell, send }: PlainDeps, given:
   const moved = await send(turn === 0 ? { type: 'truncateHistory', keepLast: 0 } : { type: 'rewind', turn: turn - 1 })
   if (!moved.ok) return
   const restored = await send({ type: 'restoreFiles', ...point })
-  if (restored.ok) await note((await describeFiles(handle, restored.value)).trimEnd())
+  if (restored.ok) await note(await describeFiles(handle, restored.value))
   await tell(`Took turn ${turn} back. It is saved as a branch: /branches lists it.`)
 }
 
@@ -256,7 +256,7 @@ async function exportSession({ handle, context, tell }: PlainDeps, given: string
   const { formatOf, run: exportToFile } = await import('../commands/store/export.ts')
   const format = formatOf(output)
   if (!format) return tell('The name of the file must end in .md, .html, .json or .jsonl.')
-  const quiet = { ...context.err, write: async () => undefined }
+  const quiet = { ...context.err, write: async () => undefined, tell: async () => undefined }
   const place = { store: undefined, url: undefined, 'token-file': undefined } as const
   const flags = { format, output, force: false, redact: false, json: false, ...place }
   await exportToFile({ positionals: [meta.id], flags }, { ...context, err: quiet })

@@ -12,10 +12,10 @@ import {
   withChild,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { previewText, type RunOutput } from '../render/run-output.ts'
+import { askedText, previewText, type RunOutput } from '../render/run-output.ts'
 import { headText, messageText } from '../render/transcript-text.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import type { Paint } from '../terminal/output.ts'
+import type { Output } from '../terminal/output.ts'
 
 /** A question that waits for an answer: an approval, or a question of a server. */
 export type OpenQuestion = PendingApproval & {
@@ -97,7 +97,7 @@ export function createScreen({ client, output, isJson, isView, mayOnlyWatch, con
       const before = shown.get(key)
       if (before === 'whole' || (before && !isDriving())) continue
       shown.set(key, isDriving() ? 'whole' : 'without keys')
-      await output.note(`? ${before ? `${whoAsks(asked)} still waits.` : questionText(asked, err.paint)}`)
+      await output.note(before ? `? ${whoAsks(asked)} still waits.` : questionText(asked, err))
       if (isDriving()) await output.tell(`  ${answerKeys(asked)}`)
     }
     const keys = new Set(open.map(keyOf))
@@ -166,13 +166,13 @@ const keyOf = ({ id, child }: OpenQuestion): string => `${child?.id ?? ''} ${id}
 const whoAsks = ({ child, tool, preview }: OpenQuestion): string =>
   `${child ? `subagent ${child.handle}: ` : ''}${escapeLine(preview.type === 'question' ? preview.from : tool)}`
 
-function questionText(asked: OpenQuestion, paint: Paint): string {
+function questionText(asked: OpenQuestion, err: Output): string {
   const { child, preview, changed } = asked
-  const text = previewText(preview, paint)
-  if (preview.type === 'question') return `${child ? `subagent ${child.handle}: ` : ''}${text}`
+  if (preview.type === 'question')
+    return err.wrap(`? ${child ? `subagent ${child.handle}: ` : ''}${previewText(preview, err.paint)}`)
   const asks = askText(asked)
   const why = `${changed ? ', because the file changed' : ''}${asks === null ? '' : ` (${escapeLine(asks)})`}`
-  return `${whoAsks(asked)} asks to run${why}: ${text}`
+  return askedText(`? ${whoAsks(asked)} asks to run${why}:`, preview, err)
 }
 
 /** Says which keys answer a question. */

@@ -54,7 +54,7 @@ export async function openStoreToRead(context: CliContext): Promise<StoreToRead 
   rejectMissingStore(context)
   const source = orThrow(await openReadOnlyStore(location))
   const copies = isOnDisk(location) ? await findSavedCopies(location) : []
-  if (copies.length > 0) await context.err.write(`${describeSavedCopies(copies)}\n`)
+  if (copies.length > 0) await context.err.tell(describeSavedCopies(copies))
   return (
     source && {
       source,

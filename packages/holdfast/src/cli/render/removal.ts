@@ -23,9 +23,9 @@ export async function printRemoval(
   const { gone, count, stayed, dryRun } = removal
   const more = count - gone.length
   await out.write(`${gone.map(({ handle }) => `${handle}\n`).join('')}${more > 0 ? `… and ${more} more\n` : ''}`)
-  await err.write(`${dryRun ? would : did} ${counted(count, 'session')}.\n`)
+  await err.tell(`${dryRun ? would : did} ${counted(count, 'session')}.`)
   for (const { handle, title, reason } of stayed)
-    await err.write(`${handle} stays, because ${stayReasons[reason]}: ${escapeLine(title)}\n`)
+    await err.tell(`${handle} stays, because ${stayReasons[reason]}: ${escapeLine(title)}`)
 }
 
 export const movedToTrash = { did: 'Moved to the trash:', would: 'Would move to the trash:' }
@@ -43,8 +43,8 @@ export const nothingRemoved = (dryRun: boolean): Removal => ({
 export async function printWorkspaces({ count, workspaces, dryRun }: Removal, { err }: CliContext): Promise<void> {
   if (count === 0) return
   for (const one of workspaces.slice(0, workspacesMax))
-    await err.write(`${counted(one.count, 'session')} of ${escapeLine(one.workspace)}\n`)
+    await err.tell(`${counted(one.count, 'session')} of ${escapeLine(one.workspace)}`)
   const more = workspaces.length - workspacesMax
-  if (more > 0) await err.write(`… and sessions of ${more} more workspaces\n`)
-  if (!dryRun) await err.write('To restore one: holdfast trash restore <session>\n')
+  if (more > 0) await err.tell(`… and sessions of ${more} more workspaces`)
+  if (!dryRun) await err.tell('To restore one: holdfast trash restore <session>')
 }

@@ -19,13 +19,12 @@ type Words = Readonly<Record<RestoredName['action'], string>>
 /** Says which files were put back. */
 export async function describeFiles(handle: SessionHandle, answer: Answer): Promise<string> {
   const { restored, refused } = commandResult('restoreFiles', answer)
-  if (restored.length === 0 && refused.length === 0)
-    return `${await noChangesText(handle, 'No file had to be put back.')}\n`
+  if (restored.length === 0 && refused.length === 0) return await noChangesText(handle, 'No file had to be put back.')
   const lines = [
     ...restored.filter((file) => !isLeftByMove(file)).map((file) => describeFile(file, done, 'moved back')),
     ...refused.map(({ path, why }) => `left as it is: ${escapeLine(path)} (${escapeLine(why)})`),
   ]
-  return `${lines.join('\n')}\n`
+  return lines.join('\n')
 }
 
 function describeFile({ path, action, movedFrom }: RestoredName, words: Words, moved: string): string {

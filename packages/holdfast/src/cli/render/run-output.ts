@@ -16,11 +16,11 @@ import {
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCall } from '../../transfer/export/call-line.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import type { Paint } from '../terminal/output.ts'
+import type { Output, Paint } from '../terminal/output.ts'
 import { createCommandLines } from './command-lines.ts'
 import { diffText } from './diff-text.ts'
 import { outsideText } from './transcript-text.ts'
-import { wrapSentences } from './wrap-words.ts'
+import { createStreamWrap, shownWidth } from './wrap-words.ts'
 
 /** The last line of `run --json`. */
 export type RunResult = {
@@ -106,6 +106,7 @@ function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutpu
   const recordedOfStep = new Map<string, number>()
   let open: { readonly kind: Kind; readonly position: string; readonly endsLine: boolean } | null = null
   const commandLines = createCommandLines()
+  const thinking = err.columns === null ? null : createStreamWrap(err.columns)
   const shownChildren = new Map<string, string>()
   /** Lines about subagents that wait for the end of a text. */
   const heldChildren: string[] = []
@@ -116,10 +117,11 @@ function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutpu
     if (open === null) return
     const { kind, endsLine } = open
     open = null
+    if (kind === 'thinking' && thinking) await err.write(err.paint.dim(thinking.end()))
     if (kind === 'text' && markdown) await out.write(markdown.end())
     else if (!endsLine) await (kind === 'text' ? out : err).write('\n')
     const held = heldChildren.splice(0)
-    for (const line of held) await err.write(`${err.paint.dim(line)}\n`)
+    for (const line of held) await err.write(`${err.paint.dim(err.wrap(line))}\n`)
   }
 
   async function print(kind: Kind, position: string, text: string): Promise<void> {
@@ -129,7 +131,7 @@ function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutpu
       if (kind === 'text' && hasText) await out.write('\n') // two answers of one turn are two paragraphs
     }
     open = { kind, position, endsLine: text.endsWith('\n') }
-    if (kind === 'thinking') return err.write(err.paint.dim(escapeHidden(text)))
+    if (kind === 'thinking') return err.write(err.paint.dim(thinking?.add(escapeHidden(text)) ?? escapeHidden(text)))
     hasText = true
     await out.write(markdown ? markdown.add(text) : escapeHidden(text))
   }
@@ -138,6 +140,9 @@ function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutpu
     await endLine()
     await err.write(`${text}\n`)
   }
+
+  /** Prints sentences in a style, wrapped at words. */
+  const tell = (text: string, style: (text: string) => string = (plain) => plain) => note(style(err.wrap(text)))
 
   /** Prints a piece of a part, or what is new in the whole part. */
   async function printLive({ step, part, kind, text }: Fragment, isWhole: boolean): Promise<void> {
@@ -175,13 +180,14 @@ function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutpu
     if (event.type === 'turn.ended') return endLine() // what a person types next begins on a line of its own
     if (event.type === 'call.requested') tools.set(seq, event.tool)
     const line = lineOf(event, tools)
-    if (line !== null) await note(line.isError ? err.paint.red(line.text) : err.paint.dim(line.text))
+    const style = line?.isError ? err.paint.red : err.paint.dim
+    if (line !== null) await (line.isSentence ? tell(line.text, style) : note(style(line.text)))
     const outside = event.type === 'call.settled' ? outsideText(sessionId, event.call, event.files) : null
-    if (outside !== null) await note(err.paint.red(outside))
+    if (outside !== null) await tell(outside, err.paint.red)
   }
 
   const printStorage = ({ error }: FrameOf<'storage'>): Promise<void> =>
-    note(error ? err.paint.red(escapeHidden(error.message)) : err.paint.dim('The store accepts writes again.'))
+    error ? tell(escapeHidden(error.message), err.paint.red) : tell('The store accepts writes again.', err.paint.dim)
 
   /** Says what a subagent does, when it changes. Waits for the end of a text that is being written. */
   async function printChild(view: ChildView): Promise<void> {
@@ -191,7 +197,7 @@ function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutpu
     shownChildren.set(view.id, does)
     const line = childLine(view, does, before === undefined)
     if (open?.kind === 'text') heldChildren.push(line)
-    else await note(err.paint.dim(line))
+    else await tell(line, err.paint.dim)
   }
 
   return {
@@ -205,7 +211,7 @@ function createTextOutput({ out, err, markdown, calls = [] }: Outputs): RunOutpu
       if (frame.type === 'draft') for (const part of frame.parts) await printLive(part, true)
     },
     note,
-    tell: (text) => note(wrapSentences(text, err.columns)),
+    tell: (text) => tell(text),
     end: endLine,
   }
 }
@@ -226,11 +232,15 @@ function childDoes({ status, tool, pendingApprovals }: ChildView): string {
 const childLine = ({ handle, agent, task, depth }: ChildView, does: string, isFirst: boolean): string =>
   `${'  '.repeat(depth)}subagent ${handle} (${escapeLine(agent)}) ${does}${isFirst ? `: ${escapeLine(task)}` : ''}`
 
+type PrintedLine = {
+  readonly text: string
+  readonly isError: boolean
+  /** Whether it may be wrapped at words. What ran, and what it printed, is shown as it is. */
+  readonly isSentence?: true
+}
+
 /** Returns the line that a record adds on standard error, or null. */
-function lineOf(
-  event: Event,
-  tools: ReadonlyMap<number, string>,
-): { readonly text: string; readonly isError: boolean } | null {
+function lineOf(event: Event, tools: ReadonlyMap<number, string>): PrintedLine | null {
   const plain = (text: string) => ({ text, isError: false })
   switch (event.type) {
     case 'call.requested':
@@ -243,37 +253,62 @@ function lineOf(
       const tool = escapeLine(tools.get(event.call) ?? 'call')
       if (outcome.type === 'ok') return plain(`✓ ${tool}${durationMs === null ? '' : `, ${Math.round(durationMs)} ms`}`)
       if (outcome.type === 'failed') return { text: `✗ ${tool}: ${escapeHidden(outcome.output.text)}`, isError: true }
-      if (outcome.type === 'denied') return { text: `✗ ${tool}: ${escapeHidden(outcome.message)}`, isError: true }
+      if (outcome.type === 'denied')
+        return { text: `✗ ${tool}: ${escapeHidden(outcome.message)}`, isError: true, isSentence: true }
       return { text: `✗ ${tool}: interrupted`, isError: true }
     }
     case 'call.rewritten':
       return plain(`  changed by the hook ${escapeLine(event.hook)}: ${escapeLine(JSON.stringify(event.args))}`)
     case 'hook.ran':
-      return { text: escapeHidden(hookText(event)), isError: event.outcome === 'failed' }
+      return { text: escapeHidden(hookText(event)), isError: event.outcome === 'failed', isSentence: true }
     case 'note.added':
       if (event.code === 'plan_mode') return null // the denied call says the same
-      return { text: escapeHidden(event.text), isError: event.level === 'error' }
+      return { text: escapeHidden(event.text), isError: event.level === 'error', isSentence: true }
     default:
       return null
   }
 }
 
-/** Formats exactly what a call would run; a long preview ends with the name of its whole text. */
-export function previewText(preview: Preview, paint: Paint): string {
+/**
+ * Formats exactly what a call would run; a long preview ends with the name of its whole text. `wrap` is for sentences about
+ * it: what would run is never wrapped.
+ */
+export function previewText(
+  preview: Preview,
+  paint: Paint,
+  wrap: (sentences: string) => string = (text) => text,
+): string {
   const { blob } = preview
-  if (!blob) return shownText(preview, paint)
-  return `${shownText(preview, paint)}\n[shortened; the whole has ${blob.bytes} bytes and is kept as ${blob.hash}]`
+  const shown = shownText(preview, paint, wrap)
+  if (!blob) return shown
+  return `${shown}\n[shortened; the whole has ${blob.bytes} bytes and is kept as ${blob.hash}]`
+}
+
+/**
+ * Asks whether something may run. The question is wrapped at words, what would run is not: it follows on the same line if
+ * its own first line fits there.
+ */
+export function askedText(
+  question: string,
+  preview: Preview,
+  { paint, wrap, columns }: Pick<Output, 'paint' | 'wrap' | 'columns'>,
+): string {
+  const [asked, what] = [wrap(question), previewText(preview, paint, wrap)]
+  const [head = ''] = what.split('\n', 1)
+  const last = asked.slice(asked.lastIndexOf('\n') + 1)
+  const fits = columns === null || shownWidth(last) + 1 + shownWidth(head) <= columns
+  return `${asked}${fits ? ' ' : '\n'}${what}`
 }
 
 /** Says on a line of its own what a command can reach; nothing for logs of earlier versions. */
 const sandboxText = (sandbox: PreviewSandbox | undefined): string =>
   sandbox ? `\n  ${escapeLine(sandboxSentence(sandbox))}` : ''
 
-function shownText(preview: Preview, paint: Paint): string {
+function shownText(preview: Preview, paint: Paint, wrap: (sentences: string) => string): string {
   if (preview.type === 'command') {
     const { command, cwd, background, sandbox } = preview
     const place = `in ${escapeLine(cwd)}${background ? ', in the background' : ''}`
-    return `${escapeLine(command)}\n  ${place}${sandboxText(sandbox)}`
+    return `${escapeLine(command)}\n${wrap(`  ${place}${sandboxText(sandbox)}`)}`
   }
   if (preview.type === 'diff') return `${escapeLine(preview.path)}\n${diffText(preview.diff, paint)}`
   if (preview.type === 'arguments') return escapeLine(JSON.stringify(preview.args))

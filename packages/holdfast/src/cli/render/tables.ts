@@ -3,20 +3,24 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { CliContext } from '../terminal/cli-context.ts'
 import type { Output } from '../terminal/output.ts'
 import { cellWidth, cutCells } from '../tui/term/cell-width.ts'
+import { formatTime } from './local-time.ts'
 import { textTable } from './text-table.ts'
 
 type TableOutput = Pick<Output, 'paint' | 'columns'>
 
 const titleColumnsMax = 48
 
-/** Formats a list of sessions. A star marks pinned ones; `waiting` is a session with a call that waits for an approval. */
-export function sessionTable(sessions: readonly Meta[], nowMs: number, output: TableOutput): string {
-  const heading = ['HANDLE', 'TITLE', 'STATUS', 'AGE', 'MESSAGES', 'MODEL']
+/**
+ * Formats a list of sessions. A star marks pinned ones; `waiting` is a session with a call that waits for an approval.
+ * `hasTimes` shows the time of the last message in UTC in place of its age.
+ */
+export function sessionTable(sessions: readonly Meta[], nowMs: number, output: TableOutput, hasTimes = false): string {
+  const heading = ['HANDLE', 'TITLE', 'STATUS', hasTimes ? 'LAST MESSAGE' : 'AGE', 'MESSAGES', 'MODEL']
   const rows = sessions.map(({ handle, title, status, waiting, lastMessageAt, messageCount, model, pinned }) => [
     handle,
     shorten(`${pinned ? '* ' : ''}${escapeLine(title)}`),
     waiting === undefined ? status : 'waiting',
-    formatAge(nowMs - Date.parse(lastMessageAt)),
+    hasTimes ? formatTime(lastMessageAt, true) : formatAge(nowMs - Date.parse(lastMessageAt)),
     String(messageCount),
     escapeLine(model),
   ])
@@ -24,13 +28,19 @@ export function sessionTable(sessions: readonly Meta[], nowMs: number, output: T
 }
 
 /** Prints a list of sessions, or `none` if it is empty. */
-export async function printList(list: SessionList, isJson: boolean, none: string, context: CliContext): Promise<void> {
+export async function printList(
+  list: SessionList,
+  isJson: boolean,
+  none: string,
+  context: CliContext,
+  hasTimes = false,
+): Promise<void> {
   const { out, err, now } = context
   const { sessions, next } = list
   if (isJson) return out.writeJson(list)
-  if (sessions.length > 0) await out.write(sessionTable(sessions, now(), out))
-  else await err.write(`${none}\n`)
-  if (next !== null) await err.write('There are more. Use --limit to list them.\n')
+  if (sessions.length > 0) await out.write(sessionTable(sessions, now(), out, hasTimes))
+  else await err.tell(none)
+  if (next !== null) await err.tell('There are more. Use --limit to list them.')
 }
 
 /** Formats a list of branches. `switch` accepts their index too. */

@@ -44,6 +44,30 @@ describe('a table', () => {
     ])
   })
 
+  it('shows each row as a block where its columns would be too narrow to read', () => {
+    const sessions = [
+      ['calm-harbor-12', 'list the files of the harbour', 'idle', '3m', '4', 'demo/agent'],
+      ['kind-gull-7', 'x', 'idle', '2w', '10', 'demo/agent'],
+    ]
+    const text = textTable(['HANDLE', 'TITLE', 'STATUS', 'AGE', 'MESSAGES', 'MODEL'], sessions, { paint, columns: 40 })
+    expect(text.split('\n')).toEqual([
+      'calm-harbor-12',
+      '  TITLE list the files of the harbour',
+      '  STATUS idle  AGE 3m  MESSAGES 4',
+      '  MODEL demo/agent',
+      'kind-gull-7',
+      '  TITLE x  STATUS idle  AGE 2w',
+      '  MESSAGES 10  MODEL demo/agent',
+      '',
+    ])
+  })
+
+  it('breaks a long name after a mark in it', () => {
+    const models = [['1', 'anthropic/claude-sonnet-4-5']]
+    const text = textTable(['N', 'MODEL'], models, { paint, columns: 22 })
+    expect(text.split('\n').slice(1, 3)).toEqual(['1  anthropic/claude-', '   sonnet-4-5'])
+  })
+
   it.each([40, 34, 28])('fits %i columns, breaking words that are longer than their column', (columns) => {
     const text = textTable(heading, rows, { paint, columns })
     expect(widthOf(text)).toBeLessThanOrEqual(columns)

@@ -2,12 +2,15 @@ import { stripVTControlCharacters } from 'node:util'
 import { cellWidth } from '../tui/term/cell-width.ts'
 
 /** Breaks a text at its spaces into lines of at most `width` columns. A longer word has a line of its own. */
-export function wrapWords(text: string, width: number): readonly string[] {
+export const wrapWords = (text: string, width: number): readonly string[] => wrapParts(text.split(' '), ' ', width)
+
+/** Joins parts that are not broken themselves into lines of at most `width` columns. A longer part has a line of its own. */
+export function wrapParts(parts: readonly string[], gap: string, width: number): readonly string[] {
   const broken: string[] = []
-  for (const word of text.split(' ')) {
+  for (const part of parts) {
     const line = broken.at(-1)
-    if (line === undefined || shownWidth(line) + 1 + shownWidth(word) > width) broken.push(word)
-    else broken[broken.length - 1] = `${line} ${word}`
+    if (line === undefined || shownWidth(line) + gap.length + shownWidth(part) > width) broken.push(part)
+    else broken[broken.length - 1] = `${line}${gap}${part}`
   }
   return broken
 }
@@ -28,5 +31,40 @@ export function wrapSentences(text: string, columns: number | null): string {
     .join('\n')
 }
 
-/** Colours take no room. */
-const shownWidth = (text: string): number => cellWidth(stripVTControlCharacters(text))
+/** Wraps a text that arrives in pieces. A word is held back until it is complete, with the spaces before it. */
+export function createStreamWrap(width: number) {
+  let used = 0
+  let spaces = ''
+  let word = ''
+  const place = (): string => {
+    const isBroken = used > 0 && used + spaces.length + shownWidth(word) > width
+    const shown = word === '' ? '' : (isBroken ? '\n' : spaces) + word
+    if (word !== '') used = (isBroken ? 0 : used + spaces.length) + shownWidth(word)
+    ;[spaces, word] = ['', '']
+    return shown
+  }
+  return {
+    /** Adds a piece. Returns what can be printed by now. */
+    add(text: string): string {
+      let shown = ''
+      for (const [part] of text.matchAll(/[ \n]|[^ \n]+/g)) {
+        if (part !== ' ' && part !== '\n') word += part
+        else {
+          if (word !== '' || part === '\n') shown += place()
+          if (part === ' ') spaces += part
+          else [shown, used] = [`${shown}\n`, 0]
+        }
+      }
+      return shown
+    },
+    /** Returns the rest, and starts anew. */
+    end(): string {
+      const shown = place()
+      used = 0
+      return shown
+    },
+  }
+}
+
+/** Returns how many columns a text takes. Colours take no room. */
+export const shownWidth = (text: string): number => cellWidth(stripVTControlCharacters(text))

@@ -28,6 +28,8 @@ it('does not ask about a call that the answer to the one before has covered', as
   const notes: string[] = []
   const err = {
     paint: written.paint,
+    wrap: written.wrap,
+    columns: null,
     isTerminal: true,
     async write(shown: string) {
       await written.write(shown)

@@ -9,7 +9,7 @@ import {
   type SessionHandle,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { previewText, type RunOutput } from '../render/run-output.ts'
+import { askedText, type RunOutput } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import type { AskDeps } from '../terminal/prompt-user.ts'
 import { askApproval } from './ask-approval.ts'
@@ -82,13 +82,13 @@ export function createAnswering(deps: AnsweringDeps) {
       ...(child && { child: child.id }),
     })
     if (answered.ok || answered.fault.code === 'already_decided') return true
-    await output.note(escapeHidden(answered.fault.message))
+    await output.tell(escapeHidden(answered.fault.message))
     return false
   }
 
   async function answerQuestion(asked: Asked, preview: QuestionPreview, signal: AbortSignal): Promise<void> {
     const notice = approvals === 'leave' ? '' : '\n  Cancelled: run cannot ask you here.'
-    if (!person) await output.note(`? ${escapeLine(preview.from)} asks: ${escapeHidden(preview.message)}${notice}`)
+    if (!person) await output.tell(`? ${escapeLine(preview.from)} asks: ${escapeHidden(preview.message)}${notice}`)
     if (!person && approvals === 'leave') return
     const reply = person ? await askPerson(preview, { ...person, signal }) : ({ decision: 'cancel' } as const)
     if (!signal.aborted) await submit(asked, { ...reply, ...(!person && { via: 'holdfast run' }) })
@@ -99,7 +99,7 @@ export function createAnswering(deps: AnsweringDeps) {
     for (;;) {
       const reply = await askApproval(asked, { ...ask, signal })
       if (reply === null || signal.aborted) {
-        if (signal.aborted && !interruption.aborted) await output.note('  It was answered elsewhere.')
+        if (signal.aborted && !interruption.aborted) await output.tell('  It was answered elsewhere.')
         return
       }
       if (await submit(asked, reply)) return
@@ -118,12 +118,12 @@ export function createAnswering(deps: AnsweringDeps) {
     const asks = askText(asked)
     const why = `${asked.changed ? ', because the file changed' : ''}${asks === null ? '' : ` (${escapeLine(asks)})`}`
     const whose = asked.child ? `subagent ${asked.child.handle}: ` : ''
-    const what = `${whose}${escapeLine(asked.tool)} asks to run${why}: ${previewText(preview, context.err.paint)}`
-    if (person || approvals === 'leave') await output.note(`? ${what}`)
+    const what = askedText(`? ${whose}${escapeLine(asked.tool)} asks to run${why}:`, preview, context.err)
+    if (person || approvals === 'leave') await output.note(what)
     if (person) return askForApproval(asked, person, signal)
     if (approvals === 'leave') return
     const { decision, via, notice } = withoutPerson[approvals]
-    await output.note(`? ${what}\n  ${notice}`)
+    await output.note(`${what}\n${context.err.wrap(`  ${notice}`)}`)
     const message = 'no person is present who could approve it. Do not ask for it again.'
     await submit(asked, { decision, via, ...(decision === 'reject' && { message }) })
   }

@@ -10,6 +10,8 @@ async function ask(question: ReturnType<typeof aQuestion>, ...lines: readonly st
   const left = [...lines]
   let shown = ''
   const err = {
+    wrap: (text: string) => text,
+    tell: (text: string) => err.write(`${text}\n`),
     async write(text: string) {
       shown += text
       if (!text.endsWith(': ')) return
@@ -17,7 +19,7 @@ async function ask(question: ReturnType<typeof aQuestion>, ...lines: readonly st
       setImmediate(() => (line === undefined ? input.end() : input.write(`${line}\n`)))
     },
   }
-  const reply = await askPerson(question, { input, err: err as never, signal: new AbortController().signal }) // only writes
+  const reply = await askPerson(question, { input, err: err as never, signal: new AbortController().signal }) // no more of it is used
   return { reply, shown }
 }
 

@@ -14,9 +14,9 @@ export type Reply = { readonly decision: 'approve' | 'reject' | 'cancel'; readon
 /** Puts a question of a running call to the person at the terminal. Ctrl-C and the end of the input cancel. */
 export async function askPerson(preview: QuestionPreview, deps: AskDeps): Promise<Reply> {
   const { from, message, url, fields } = preview
-  await deps.err.write(`? ${escapeLine(from)} asks: ${escapeHidden(message)}\n`)
+  await deps.err.tell(`? ${escapeLine(from)} asks: ${escapeHidden(message)}`)
   if (url !== undefined)
-    await deps.err.write(`  It wants you to open this page. It is not opened for you:\n  ${escapeLine(url)}\n`)
+    await deps.err.tell(`  It wants you to open this page. It is not opened for you:\n  ${escapeLine(url)}`)
   const words = url === undefined ? 'Do you want to answer' : 'Have you opened it, or will you'
   const isWilling = await askYesOrNo(`  ${words}? yes or no: `, deps)
   if (isWilling === null) return { decision: 'cancel' }
@@ -47,7 +47,7 @@ async function askField(field: QuestionField, deps: AskDeps): Promise<Answers[st
     if (typed === null) return null
     const read = readField(field, typed)
     if (read.ok) return read.value
-    await deps.err.write(`  ${escapeHidden(read.fault.message)}\n`)
+    await deps.err.tell(`  ${escapeHidden(read.fault.message)}`)
   }
 }
 

@@ -15,7 +15,7 @@ async function waitForOthers(handle: SessionHandle, { err }: CliContext, interru
     return state.ok && /^(thinking|tool_executing)$/.test(state.value.activity) && !state.value.pendingApprovals.length
   }
   if (interruption.aborted || !(await isWorking())) return
-  await err.write('Waiting for a turn that another terminal started in this process. Press Ctrl-C to end it.\n')
+  await err.tell('Waiting for a turn that another terminal started in this process. Press Ctrl-C to end it.')
   const frames = handle.subscribe({ signal: interruption })
   for await (const frame of frames)
     if ((frame.type === 'snapshot' || frame.type === 'record') && !(await isWorking())) break
@@ -34,20 +34,21 @@ export async function tellBackground(handle: SessionHandle, { err }: CliContext)
   if (!state?.ok) return
   const names = working.map(({ handle: name }) => name).join(', ')
   const go = working.length === 1 ? 'goes on' : 'go on'
-  await err.write(
-    `${names} ${go} in the background. To see the result: holdfast attach ${state.value.meta.handle}, or later holdfast show ${state.value.meta.handle}.\n`,
+  await err.tell(
+    `${names} ${go} in the background. To see the result: holdfast attach ${state.value.meta.handle}, or later holdfast show ${state.value.meta.handle}.`,
   )
 }
 
 /** Says which subagents and commands in the background end with this process. Those of a server go on. */
 async function tellEnded(handle: SessionHandle, { err }: CliContext): Promise<void> {
   for (const { handle: name, task } of await findWorking(handle))
-    await err.write(
-      `Ending subagent ${name}, which works in the background: ${escapeLine(task)}. With holdfast serve it would go on.\n`,
+    await err.tell(
+      `Ending subagent ${name}, which works in the background: ${escapeLine(task)}. With holdfast serve it would go on.`,
     )
   const shells = await handle.backgroundShells()
   const running = shells.ok ? shells.value.filter(({ ended }) => ended === undefined) : []
   if (running.length === 0) return
   const commands = running.map(({ command }) => `  ${escapeLine(command)}\n`)
-  await err.write(`Ending what still runs in the background. With holdfast serve it would go on.\n${commands.join('')}`)
+  await err.tell('Ending what still runs in the background. With holdfast serve it would go on.')
+  await err.write(commands.join(''))
 }

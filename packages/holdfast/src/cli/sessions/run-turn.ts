@@ -76,7 +76,7 @@ export async function runTurn(
     if (!aborted.ok) leave.abort() // then there is no end to wait for
   }
   const onInterruption = () => {
-    void output.note('Aborting. Press Ctrl-C again to quit at once.')
+    void output.tell('Aborting. Press Ctrl-C again to quit at once.')
     void abort()
   }
   const alive = setInterval(() => undefined, 60_000) // a stream of this process does not keep it running
@@ -145,7 +145,7 @@ async function readOpen(handle: SessionHandle): Promise<SessionView['pendingAppr
 function createConnectionNotes(output: RunOutput) {
   let isLost = false
   const tell: FollowOptions['onConnection'] = ({ state }) => {
-    if (state === 'waiting' && !isLost) void output.note('Cannot reach the server; retrying.')
+    if (state === 'waiting' && !isLost) void output.tell('Cannot reach the server; retrying.')
     if (state === 'waiting' || state === 'live') isLost = state === 'waiting'
   }
   return { tell, isLost: () => isLost }
@@ -162,7 +162,7 @@ const isLeftOpen = ({ pendingApprovals, activeToolCalls }: SessionView, options:
 async function finishOpen({ handle }: Meta, { pendingApprovals }: SessionView, output: RunOutput): Promise<ExitCode> {
   const ids = pendingApprovals.map(({ id }) => id)
   const which = ids.length === 1 ? `Approval ${ids[0]} is open.` : `Approvals ${ids.join(', ')} are open.`
-  await output.note(`${which} To answer: ${answerCommand(handle)}`)
+  await output.tell(`${which} To answer: ${answerCommand(handle)}`)
   return exitCodes.ok
 }
 
@@ -182,10 +182,10 @@ async function finish(
   const after = await handle.snapshot()
   const status = after.ok ? after.value.view.status : reason === 'failed' ? 'error' : 'idle'
   await output.end({ sessionId: handle.id, text, status, usage, reason, ...(why && { fault: why }) })
-  if (reason !== 'done') await output.note(escapeHidden(why?.message ?? unfinished[reason]))
+  if (reason !== 'done') await output.tell(escapeHidden(why?.message ?? unfinished[reason]))
   // At a terminal, or after a turn that did not end well, a person wants to know how to go on.
   if (!isJson && meta.persist !== false && (context.err.isTerminal || reason !== 'done'))
-    await output.note(context.err.paint.dim(howToGoOn(meta.handle, reason)))
+    await output.note(context.err.paint.dim(context.err.wrap(howToGoOn(meta.handle, reason))))
   if (reason === 'done') return exitCodes.ok
   return interruption.aborted && reason === 'aborted' ? exitCodes.interrupted : exitCodes.failed
 }
@@ -203,7 +203,7 @@ async function finishCommand(
   if (!isJson && text !== '') await context.out.write(`${escapeHidden(text)}\n`)
   const status = after.ok ? after.value.view.status : 'idle'
   await output.end({ sessionId: handle.id, text, status, usage: noUsage, reason: 'done' })
-  if (text === '') await output.note(`/${ran}: done.`)
+  if (text === '') await output.tell(`/${ran}: done.`)
   return exitCodes.ok
 }
 

@@ -48,9 +48,7 @@ export async function withStoredSession(
 /** Warns if records of the session are lost. */
 export async function warnOfLoss({ lost }: ReadSession, { err }: CliContext): Promise<void> {
   if (lost.length > 0)
-    await err.write(
-      `${counted(lost.length, 'record')} of this session cannot be read. Run holdfast doctor to see why.\n`,
-    )
+    await err.tell(`${counted(lost.length, 'record')} of this session cannot be read. Run holdfast doctor to see why.`)
 }
 
 async function readSession({ source, openBlobs }: StoreToRead, id: SessionId, branch: PageRequest['branch']) {

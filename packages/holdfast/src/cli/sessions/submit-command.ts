@@ -13,10 +13,10 @@ import {
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { checkNamed, withSessions } from '../connect/connect.ts'
 import { openNamed } from '../connect/session-name.ts'
-import { previewText } from '../render/run-output.ts'
+import { askedText } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, exitCodes } from '../terminal/exit.ts'
-import type { Paint } from '../terminal/output.ts'
+import type { Output } from '../terminal/output.ts'
 
 type PrintAnswer = (answer: Answer, sessions: Sessions, id: SessionId) => Promise<void>
 
@@ -64,7 +64,7 @@ export function submitAndPrint(
     if (isJson) return out.writeJson(answer)
     const value = field ? escapeLine(String(answer.result[field] ?? unchanged)) : ''
     if (field) await out.write(`${value}\n`)
-    await err.write(`${describe(value)}\n`)
+    await err.tell(describe(value))
   }
   return submitCommand(name, command, print, context)
 }
@@ -95,7 +95,7 @@ async function submitHere(
     await handle.submit({ type: 'abort' })
     return exitCodes.interrupted
   }
-  const next = nextStep(view, err.paint)
+  const next = nextStep(view, err)
   if (next !== null) await err.write(`${next}\n`)
   return view.lastTurn?.reason === 'failed' && startsWork(command) ? exitCodes.failed : exitCodes.ok
 }
@@ -104,11 +104,11 @@ const startsWork = ({ type }: CommandInput): boolean =>
   ['sendPrompt', 'queueSteering', 'queueFollowUp', 'continue', 'respondToApproval', 'setToolTrust'].includes(type)
 
 /** Returns what the user may have to do next, or null. */
-function nextStep({ pendingApprovals, lastTurn }: SessionView, paint: Paint): string | null {
+function nextStep({ pendingApprovals, lastTurn }: SessionView, err: Output): string | null {
   const [asked] = pendingApprovals
   if (asked)
-    return `Approval ${asked.id} is open: ${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview, paint)}`
-  return lastTurn?.fault ? escapeHidden(lastTurn.fault.message) : null
+    return askedText(`Approval ${asked.id} is open: ${escapeLine(asked.tool)} asks to run:`, asked.preview, err)
+  return lastTurn?.fault ? err.wrap(escapeHidden(lastTurn.fault.message)) : null
 }
 
 /** Follows the session until it has passed `seq` and has no work left that this process would have to do. */

@@ -20,6 +20,6 @@ export async function confirm(question: string, context: ConfirmContext): Promis
   const isWanted = await askYesOrNo(question, context)
   if (isWanted === null)
     return rejectUsage('This deletes permanently, and nobody can be asked here: there is no terminal. Add --yes.')
-  if (!isWanted) await context.err.write('Nothing was changed.\n')
+  if (!isWanted) await context.err.tell('Nothing was changed.')
   return isWanted
 }

@@ -10,6 +10,10 @@ export interface Output {
   readonly rows: number | null
   readonly paint: Paint
   write(text: string): Promise<void>
+  /** Writes sentences as lines that are wrapped at words. Not for what would run: a line break would change its meaning. */
+  tell(sentences: string): Promise<void>
+  /** Wraps sentences as `tell` does. */
+  wrap(sentences: string): string
   /** Writes a value as one line of JSON. */
   writeJson(value: unknown): Promise<void>
 }
@@ -34,9 +38,11 @@ type OutputDeps = {
   readonly colour: Colour
   /** Whether a failed write rejects; otherwise its text is lost. */
   readonly rejectsOnFailure: boolean
+  /** Wraps sentences at words for a terminal of this many columns; null for no terminal. */
+  readonly wrapSentences: (text: string, columns: number | null) => string
 }
 
-export function createOutput({ stream, colour, rejectsOnFailure }: OutputDeps): Output {
+export function createOutput({ stream, colour, rejectsOnFailure, wrapSentences }: OutputDeps): Output {
   stream.on('error', () => undefined) // reported to the writer below; without a listener it would end the process
   const write = (text: string) =>
     new Promise<void>((resolve, reject) => {
@@ -46,16 +52,20 @@ export function createOutput({ stream, colour, rejectsOnFailure }: OutputDeps): 
         reject(isClosed ? new OutputClosed('the reader of the output is gone') : error)
       })
     })
+  const columns = () => (stream.isTTY === true ? stream.columns || 80 : null)
+  const wrap = (sentences: string) => wrapSentences(sentences, columns())
   return {
     isTerminal: stream.isTTY === true,
     get columns() {
-      return stream.isTTY === true ? (stream.columns ?? 80) : null
+      return columns()
     },
     get rows() {
       return stream.isTTY === true ? (stream.rows ?? 24) : null
     },
     paint: createPaint(colour === 'always' || (colour === 'at a terminal' && stream.isTTY === true)),
     write,
+    wrap,
+    tell: (sentences) => write(`${wrap(sentences)}\n`),
     writeJson: (value) => write(`${toJsonText(value)}\n`),
   }
 }

@@ -50,9 +50,10 @@ function createPagedOutput(out: Output, rows: number, start: () => ChildProcess)
     pager = openPager(start())
     await pager.write(held)
   }
-  const { isTerminal, columns, paint, writeJson } = out
+  const { isTerminal, columns, paint, wrap, writeJson } = out
+  const tell = (sentences: string) => write(`${wrap(sentences)}\n`)
   return {
-    output: { isTerminal, columns, rows, paint, write, writeJson } satisfies Output,
+    output: { isTerminal, columns, rows, paint, write, wrap, tell, writeJson } satisfies Output,
     /** Prints what fits on the terminal, or waits until the user has left the pager. */
     end: () => (pager ? pager.close() : out.write(held)),
   }

@@ -1,5 +1,6 @@
 import { PassThrough, Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { wrapSentences } from '../render/wrap-words.ts'
 import { createOutput } from './output.ts'
 import { askHidden, askLine, type Input } from './prompt-user.ts'
 
@@ -34,7 +35,7 @@ function openTerminal() {
   return {
     deps: {
       input,
-      err: createOutput({ stream, colour: 'never', rejectsOnFailure: false }),
+      err: createOutput({ stream, colour: 'never', rejectsOnFailure: false, wrapSentences }),
       signal: interruption.signal,
     },
     interrupt: () => interruption.abort(),

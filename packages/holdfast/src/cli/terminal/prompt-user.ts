@@ -19,7 +19,7 @@ const typedCharsMax = 64 * 1024
 
 /** Asks a question and returns the typed line, or null if the user cancels: Ctrl-C, or the end of the input. */
 export async function askLine(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
-  await err.write(question)
+  await err.write(err.wrap(question))
   return readTyped(input, signal)
 }
 
@@ -27,7 +27,7 @@ export async function askLine(question: string, { input, err, signal }: AskDeps)
 export async function askHidden(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
   input.setRawMode?.(true) // before the question, so that keys pressed early are not shown either
   try {
-    await err.write(question)
+    await err.write(err.wrap(question))
     return await readTyped(input, signal)
   } finally {
     input.setRawMode?.(false)
@@ -51,7 +51,7 @@ export async function askKey(
   input.setRawMode?.(true)
   try {
     if (!(await dropTyped(input, signal))) return null
-    await err.write(question)
+    await err.write(err.wrap(question))
     const typed = await readKey(input, keys, signal, () => void err.write(bell))
     if (typed === null) await err.write('\n')
     return typed

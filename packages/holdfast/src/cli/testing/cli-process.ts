@@ -6,6 +6,7 @@ import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { findHome, storeOf } from '../../system/home.ts'
 import { runProgram } from '../program.ts'
+import { wrapSentences } from '../render/wrap-words.ts'
 import { colourOf, createOutput } from '../terminal/output.ts'
 
 const root = fileURLToPath(new URL('../../../../../', import.meta.url))
@@ -131,8 +132,8 @@ export function createCli(): Cli {
       cwd: () => options.cwd ?? workdir,
       keyboard: () => null,
       input: () => Readable.from([Buffer.from(options.input ?? '')]) as Readable & { readonly isTTY?: boolean },
-      out: createOutput({ stream: stdout.stream, colour, rejectsOnFailure: true }),
-      err: createOutput({ stream: stderr.stream, colour, rejectsOnFailure: false }),
+      out: createOutput({ stream: stdout.stream, colour, rejectsOnFailure: true, wrapSentences }),
+      err: createOutput({ stream: stderr.stream, colour, rejectsOnFailure: false, wrapSentences }),
       onCrash: () => undefined,
       untilInterrupted: () => new AbortController().signal,
     })

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { wrapSentences } from '../render/wrap-words.ts'
 import { createOutput, type Output } from '../terminal/output.ts'
 
 /** An output that collects its text. */
@@ -10,5 +11,8 @@ export function createTextOutput(): { readonly output: Output; readonly text: ()
       done()
     },
   })
-  return { output: createOutput({ stream, colour: 'never', rejectsOnFailure: false }), text: () => written }
+  return {
+    output: createOutput({ stream, colour: 'never', rejectsOnFailure: false, wrapSentences }),
+    text: () => written,
+  }
 }

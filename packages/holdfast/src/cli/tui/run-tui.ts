@@ -46,7 +46,7 @@ export async function runTui(
 /** Reaches the sessions and shows the wanted one, a new one, or the list. */
 async function open(app: App, wanted: string | undefined, flags: Args['flags']): Promise<void> {
   const { context } = app
-  if (wanted !== undefined) checkNamed(context, wanted)
+  if (wanted !== undefined && !flags.continue) checkNamed(context, wanted)
   const reached = await reachSessions(context, { usesDefaultModel: wanted === undefined && flags.model === undefined })
   if (!reached.ok) return failWith(reached.fault)
   app.reached = reached.value
@@ -57,7 +57,7 @@ async function open(app: App, wanted: string | undefined, flags: Args['flags']):
     await chosen.promise
     app.host.notice('No session chosen: this is a new one.')
   }
-  const handle = await openOrStart(reached.value, wanted, flags, context)
+  const handle = await openOrStart(reached.value, wanted, flags, context, (notice) => app.host.notice(notice))
   if (!handle.ok) return failWith(handle.fault)
   app.show(handle.value)
 }
@@ -65,10 +65,16 @@ async function open(app: App, wanted: string | undefined, flags: Args['flags']):
 async function openOrStart(
   { sessions }: Pick<ReachedSessions, 'sessions'>,
   wanted: string | undefined,
-  { model, plan }: Args['flags'],
+  { model, plan, continue: isContinued }: Args['flags'],
   context: CliContext,
+  onNew: (notice: string) => void,
 ): Promise<Result<SessionHandle>> {
-  if (wanted !== undefined) return openNamed(sessions, context, wanted)
+  if (wanted !== undefined) {
+    const named = await openNamed(sessions, context, wanted)
+    const isFirst = isContinued && !named.ok && named.fault.code === 'session_not_found'
+    if (!isFirst) return named
+    onNew('This folder has no session to continue yet: this is a new one.')
+  }
   const workdir = resolveWorkspace(context)
   if (!workdir.ok) return workdir
   return sessions.start({
@@ -83,19 +89,20 @@ async function sayGoodbye(app: App): Promise<void> {
   const meta = app.live?.meta
   if (!meta || meta.turnCount === 0) return
   const { err } = app.context
-  await err.write(err.paint.dim(`\nTo go on: holdfast -c, or holdfast ${meta.handle}\n`)).catch(() => undefined)
+  await err.tell(err.paint.dim(`\nTo go on: holdfast -c, or holdfast ${meta.handle}`)).catch(() => undefined)
 }
 
 /** Works by lines, for screen readers and simple terminals: everything is printed once, and nothing is drawn over. */
 export async function runPlain({ positionals: [name], flags }: Args, context: CliContext): Promise<CommandResult> {
   const wanted = name ?? (flags.continue ? latest : undefined)
-  if (wanted !== undefined) checkNamed(context, wanted)
+  if (wanted !== undefined && !flags.continue) checkNamed(context, wanted)
   const reached = await reachSessions(context, { usesDefaultModel: wanted === undefined && flags.model === undefined })
   if (!reached.ok) return failWith(reached.fault)
   try {
-    const handle = await openOrStart(reached.value, wanted, flags, context)
+    const tell = (notice: string) => void context.err.tell(notice)
+    const handle = await openOrStart(reached.value, wanted, flags, context, tell)
     if (!handle.ok) return failWith(handle.fault)
-    await context.err.write('Type a prompt and press Enter. /help lists the commands, /leave ends.\n')
+    await context.err.tell('Type a prompt and press Enter. /help lists the commands, /leave ends.')
     return await attachTerminal(handle.value, reached.value, {
       isView: false,
       isJson: false,

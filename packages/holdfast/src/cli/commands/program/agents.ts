@@ -41,9 +41,9 @@ async function listKinds(flags: Flags, context: CliContext): Promise<undefined> 
   ])
   await out.write(textTable(['AGENT', 'STATE', 'OF', 'TOOLS', 'MODEL', 'FOR'], rows, out))
   for (const { path, line, message } of agents.flatMap(({ problems }) => problems))
-    await err.write(`${escapeLine(path)}${line === null ? '' : `:${line}`}: ${escapeLine(message)}\n`)
+    await err.tell(`${escapeLine(path)}${line === null ? '' : `:${line}`}: ${escapeLine(message)}`)
   if (agents.some(({ state }) => state === 'untrusted'))
-    await err.write('An untrusted agent is not used before you trust it. holdfast trust shows it.\n')
+    await err.tell('An untrusted agent is not used before you trust it. holdfast trust shows it.')
   return undefined
 }
 
@@ -58,7 +58,7 @@ async function readKinds({ server, home }: CliContext, workdir: string): Promise
 /** Prints a row for each subagent, indented below the one that started it, and how to answer those that wait. */
 async function printSubagents(subagents: readonly ChildView[], session: string, context: CliContext): Promise<void> {
   const { out, err, now } = context
-  if (subagents.length === 0) return err.write('The session has started no subagents.\n')
+  if (subagents.length === 0) return err.tell('The session has started no subagents.')
   const rows = inTreeOrder(subagents).map(({ handle, depth, status, agent, background, model, startedAt, task }) => [
     ...[`${'  '.repeat(depth - (subagents[0]?.depth ?? 1))}${handle}`, status, escapeLine(agent)],
     ...[background ? 'background' : 'waited for', escapeLine(model), formatAge(now() - Date.parse(startedAt))],
@@ -67,8 +67,8 @@ async function printSubagents(subagents: readonly ChildView[], session: string, 
   await out.write(textTable(['HANDLE', 'STATUS', 'KIND', 'HOW', 'MODEL', 'AGE', 'TASK'], rows, out))
   for (const { handle, pendingApprovals } of subagents)
     for (const { tool } of pendingApprovals)
-      await err.write(
-        `${handle} waits for approval of ${escapeLine(tool)}. To answer: holdfast attach ${shellWord(session)}\n`,
+      await err.tell(
+        `${handle} waits for approval of ${escapeLine(tool)}. To answer: holdfast attach ${shellWord(session)}`,
       )
 }
 

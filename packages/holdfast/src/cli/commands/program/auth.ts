@@ -32,7 +32,7 @@ export const run: RunCommand<typeof programSpecs.auth> = async (
   const { openKeys } = await import('../../../open/keys.ts') // loads every provider, which --help does not need
   const keys = await openKeys(context.environment, context.home)
   if (action === 'login') return login(keys, name, flags, context)
-  for (const line of keys.notices) await context.err.write(`${line}\n`)
+  for (const line of keys.notices) await context.err.tell(line)
   return action === 'logout' ? logout(keys, name ?? '', flags, context) : status(keys, flags, context)
 }
 
@@ -68,7 +68,7 @@ async function login(keys: Keys, given: string | undefined, flags: Flags, contex
   if (verdict === 'cancelled') return cancelled
   if (verdict && !(await maySave(verdict, chosen, flags, ask))) return cancelled
   const warnings = orThrow(await keys.save(name, credential))
-  for (const line of [...keys.notices, ...warnings]) await context.err.write(`${line}\n`)
+  for (const line of [...keys.notices, ...warnings]) await context.err.tell(line)
   await printLogin(keys, name, title, verdict, flags, context)
   return exitCodes.ok
 }
@@ -76,7 +76,7 @@ async function login(keys: Keys, given: string | undefined, flags: Flags, contex
 async function chooseProvider({ providers }: Keys, flags: Flags, ask: AskDeps): Promise<string | undefined> {
   if (!ask.input.isTTY || flags['key-stdin'])
     return rejectUsage('auth login needs a provider: holdfast auth login <provider>.')
-  for (const one of providers) await ask.err.write(`  ${one.name.padEnd(12)}${one.title}\n`)
+  for (const one of providers) await ask.err.tell(`  ${one.name.padEnd(12)}${one.title}`)
   return (await askLine('Which provider is the key for? ', ask))?.trim()
 }
 
@@ -101,7 +101,7 @@ async function readKey(keys: Keys, title: string, flags: Flags, ask: AskDeps): P
 }
 
 async function checkKey(keys: Keys, provider: string, credential: StoredCredential, { err, signal }: AskDeps) {
-  await err.write('Checking the key with the provider…\n')
+  await err.tell('Checking the key with the provider…')
   try {
     return await keys.check(provider, credential, signal)
   } catch (error) {
@@ -139,11 +139,11 @@ async function printLogin(
     return out.writeJson({ provider, path: keys.path, checked: accepted !== null, account })
   }
   const account = accepted?.account ? ` It belongs to ${accepted.account}.` : ''
-  await err.write(accepted ? `${title} accepts the key.${account}\n` : 'The key was not checked.\n')
-  if (accepted?.note) await err.write(`${accepted.note}\n`)
-  await err.write(`Saved to ${keys.path}, which only you can read.\n`)
-  if (from?.type === 'variable') await err.write(`${from.name} is set and is used instead.\n`)
-  if (server !== null) await err.write(`${server}\n`)
+  await err.tell(accepted ? `${title} accepts the key.${account}` : 'The key was not checked.')
+  if (accepted?.note) await err.tell(accepted.note)
+  await err.tell(`Saved to ${keys.path}, which only you can read.`)
+  if (from?.type === 'variable') await err.tell(`${from.name} is set and is used instead.`)
+  if (server !== null) await err.tell(server)
 }
 
 async function logout(keys: Keys, name: string, flags: Flags, context: CliContext): Promise<undefined> {
@@ -158,9 +158,9 @@ async function logout(keys: Keys, name: string, flags: Flags, context: CliContex
   const { out, err } = context
   if (flags.json) await out.writeJson({ provider, removed: true })
   else {
-    await err.write(`Removed the key for ${title} from ${keys.path}. It stays valid until you revoke it.\n`)
-    if (variable) await err.write(`${variable} is set and is still used.\n`)
-    if (server !== null) await err.write(`${server}\n`)
+    await err.tell(`Removed the key for ${title} from ${keys.path}. It stays valid until you revoke it.`)
+    if (variable) await err.tell(`${variable} is set and is still used.`)
+    if (server !== null) await err.tell(server)
   }
 }
 

@@ -89,20 +89,20 @@ const set: Work = async (spending, { flags }, { out, err }) => {
     ...(cap.maxTokens === null ? [] : [`${cap.maxTokens} tokens`]),
   ]
   const state = cap.isReached ? 'It is reached now.' : `${costOf(cap.spent)} was spent today.`
-  await err.write(`Set the cap for ${escapeLine(scopeOf(cap))}: ${limits.join(' and ')} a day. ${state}\n`)
+  await err.tell(`Set the cap for ${escapeLine(scopeOf(cap))}: ${limits.join(' and ')} a day. ${state}`)
   const before = caps.find((one) => one.setBy === cap.setBy && scopeOf(one) === scopeOf(cap))
   const lost = [
     ...(before?.maxCost != null && cap.maxCost === null ? [`$${before.maxCost}`] : []),
     ...(before?.maxTokens != null && cap.maxTokens === null ? [`${before.maxTokens} tokens`] : []),
   ]
   if (lost.length > 0)
-    await err.write(`The limit of ${lost.join(' and ')} is gone. To have both, give --cost and --tokens together.\n`)
+    await err.tell(`The limit of ${lost.join(' and ')} is gone. To have both, give --cost and --tokens together.`)
 }
 
 const remove: Work = async (spending, { flags }, { out, err }) => {
   const cap = orThrow(await spending.remove(scopeIn(flags)))
   if (flags.json) return out.writeJson(cap)
-  await err.write(`Removed the cap for ${escapeLine(scopeOf(cap))}.\n`)
+  await err.tell(`Removed the cap for ${escapeLine(scopeOf(cap))}.`)
 }
 
 const scopeIn = ({ token, workspace }: Args['flags']): CapScope => ({

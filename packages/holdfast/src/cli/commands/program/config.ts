@@ -83,7 +83,7 @@ const set: Work = async ({ positionals: [, key, text], flags }, { out, err, home
     return rejectUsage(`${setting[0]} is a list: holdfast config set ${setting[0]} '${toJsonText([value])}'`)
   const changed = orThrow(result)
   if (flags.json) await out.writeJson({ path, key, value: settingAt(changed, setting) })
-  else await err.write(`Set ${escapeLine(key ?? '')} in ${escapeLine(path)}. Restart a running server to use it.\n`)
+  else await err.tell(`Set ${escapeLine(key ?? '')} in ${escapeLine(path)}. Restart a running server to use it.`)
   return exitCodes.ok
 }
 
@@ -96,7 +96,7 @@ const unset: Work = async ({ positionals: [, key], flags }, { out, err }, path) 
     )
   orThrow(await changeConfig(path, (config) => withSetting(config, setting, undefined)))
   if (flags.json) await out.writeJson({ path, key })
-  else await err.write(`Removed ${escapeLine(key ?? '')} from ${escapeLine(path)}.\n`)
+  else await err.tell(`Removed ${escapeLine(key ?? '')} from ${escapeLine(path)}.`)
   return exitCodes.ok
 }
 
@@ -115,7 +115,7 @@ const edit: Work = async (_, { environment, input, out, err, pid, home }, path) 
   const replaced = code === 0 ? await replaceConfig(path, draft, checkModels(home)) : null
   if (replaced?.ok) {
     await rm(draft)
-    await err.write(`Saved ${escapeLine(path)}. Restart a running server to use it.\n`)
+    await err.tell(`Saved ${escapeLine(path)}. Restart a running server to use it.`)
     return exitCodes.ok
   }
   const why = replaced ? replaced.fault.message : `The editor ended with ${code}.`

@@ -35,13 +35,13 @@ const list: Work = async (args, context) => {
   const found = remote ? await remote.hooks(workdir) : await (await open(args, context)).hooks.list(workdir)
   const { out, err } = context
   if (args.flags.json) return out.writeJson({ hooks: found })
-  if (found.length === 0) return err.write(`${escapeLine(workdir)} has no hooks.\n`)
+  if (found.length === 0) return err.tell(`${escapeLine(workdir)} has no hooks.`)
   const rows = found.map(({ state, event, matcher, source, hook }) => [
     ...[state, escapeLine(event), escapeLine(matcher || '*'), source, escapeLine(hook)],
   ])
   await out.write(textTable(['STATE', 'EVENT', 'MATCHER', 'FROM', 'HOOK'], rows, out))
   for (const hook of found)
-    if (hook.why !== undefined) await err.write(`${escapeLine(hook.offer ?? hook.hook)}: ${escapeLine(hook.why)}\n`)
+    if (hook.why !== undefined) await err.tell(`${escapeLine(hook.offer ?? hook.hook)}: ${escapeLine(hook.why)}`)
   const waiting = found.filter(({ state }) => state === 'waiting' || state === 'changed')
   if (waiting.length > 0) await err.write(waitingText(waiting))
 }
@@ -65,7 +65,7 @@ const test: Work = async (args, context) => {
   const ran = await hooks.run(sampleMoment(event.data, args.flags.tool ?? 'shell'), session, context.untilInterrupted())
   const { out, err } = context
   if (args.flags.json) return out.writeJson({ runs: ran?.runs ?? [], answer: ran?.answer ?? null })
-  if (ran === null) return err.write(`${await whyNone(event.data, args, hooks.list(workdir))}\n`)
+  if (ran === null) return err.tell(await whyNone(event.data, args, hooks.list(workdir)))
   for (const { printed, ...one } of ran.runs) {
     await out.write(`${escapeLine(hookText(one))} (${one.durationMs} ms)\n`)
     if (printed.trim() !== '') await out.write(`${escapeHidden(printed.trimEnd()).replaceAll(/^/gm, '| ')}\n`)

@@ -14,7 +14,7 @@ export const run: RunCommand<typeof programSpecs.login> = async ({ flags }, cont
     return withTokens(context, { creates: false }, async (tokens) => {
       const { ended } = orThrow(await tokens.revokeLogins())
       if (flags.json) return out.writeJson({ ended })
-      await err.write(`Ended ${counted(ended, 'login')} of the page. What they had open ends within a second.\n`)
+      await err.tell(`Ended ${counted(ended, 'login')} of the page. What they had open ends within a second.`)
     })
   }
   const { url, holdfast } = await connectServer(context)
@@ -24,14 +24,14 @@ export const run: RunCommand<typeof programSpecs.login> = async ({ flags }, cont
   const link = linkFromHere(login.link, context)
   if (flags.json) return void (await out.writeJson({ ...login, link, networkLink }))
   if (!flags.qr) {
-    await err.write('Open the page with this link. It works once, within ten minutes:\n')
+    await err.tell('Open the page with this link. It works once, within ten minutes:')
     await out.write(`${link}\n`)
-    if (networkLink !== null && !context.server) await err.write(`From another machine:\n${networkLink}\n`)
+    if (networkLink !== null && !context.server) await err.tell(`From another machine:\n${networkLink}`)
     return undefined
   }
   if (networkLink === null) return failWith(onlyThisMachine(url))
   const { qrCode } = await import('../../render/qr-code.ts')
-  await err.write('Read this code with a phone on the same network. It works once, within ten minutes:\n')
+  await err.tell('Read this code with a phone on the same network. It works once, within ten minutes:')
   await out.write(`${qrCode(networkLink, out)}${networkLink}\n`)
   return undefined
 }

@@ -30,8 +30,8 @@ export const add: Work = async (args, context) => {
   const server = orThrow(await addServer(file, name, entryOf(words, flags)))
   const [asked] = flags.later ? [] : await askAll([name], args, context)
   if (flags.json) return out.writeJson({ ...server, file, ...(asked && answerOf(asked)) })
-  await err.write(
-    `${server.isReplaced ? 'Replaced' : 'Added'} ${escapeLine(name)} ${server.isReplaced ? 'in' : 'to'} ${file}.\n`,
+  await err.tell(
+    `${server.isReplaced ? 'Replaced' : 'Added'} ${escapeLine(name)} ${server.isReplaced ? 'in' : 'to'} ${file}.`,
   )
   await err.write(asked ? describe(asked) : `To ask for its tools: holdfast mcp test ${shellWord(name)}\n`)
 }
@@ -77,13 +77,12 @@ const addFrom: Work = async (args, context) => {
       file: userServerFile(home),
       ...(!flags.later && { servers: asked.map((one) => ({ name: one.name, ...answerOf(one) })) }),
     })
-  for (const problem of refused) await err.write(`${escapeLine(problem)}\n`)
+  for (const problem of refused) await err.tell(escapeLine(problem))
   if (added.length > 0 || replaced.length === 0)
-    await err.write(
-      `Added ${added.length === 0 ? 'no server' : added.map(escapeLine).join(', ')} to ${userServerFile(home)}.\n`,
+    await err.tell(
+      `Added ${added.length === 0 ? 'no server' : added.map(escapeLine).join(', ')} to ${userServerFile(home)}.`,
     )
-  if (replaced.length > 0)
-    await err.write(`Replaced ${replaced.map(escapeLine).join(', ')} in ${userServerFile(home)}.\n`)
+  if (replaced.length > 0) await err.tell(`Replaced ${replaced.map(escapeLine).join(', ')} in ${userServerFile(home)}.`)
   for (const one of asked) await err.write(describe(one))
 }
 

@@ -49,7 +49,7 @@ export async function loginTo({ servers, workdir, name, port }: Login, context: 
     port,
     isWanted: listed?.state === 'needs_sign_in',
     async authorize(page, { wait }) {
-      await err.write(`Open this page and sign in to ${escapeLine(name)}:\n\n${escapeLine(page.href)}\n\n`)
+      await err.tell(`Open this page and sign in to ${escapeLine(name)}:\n\n${escapeLine(page.href)}\n`)
       const over = new AbortController()
       const signal = AbortSignal.any([over.signal, interruption])
       const waiting = [wait(signal), ...(input().isTTY ? [readPasted(context, signal)] : [])]
@@ -59,10 +59,10 @@ export async function loginTo({ servers, workdir, name, port }: Login, context: 
     },
   })
   if (!signedIn.ok) return failWith(signedIn.fault)
-  if (signedIn.value === 'not needed') return void (await err.write(`${escapeLine(name)} needs no sign-in.\n`))
+  if (signedIn.value === 'not needed') return void (await err.tell(`${escapeLine(name)} needs no sign-in.`))
   const tried = await servers.test(workdir, name, interruption)
   if (!tried.ok) return failWith(tried.fault)
-  await err.write(`Signed in to ${escapeLine(name)}. It has ${tried.value.tools?.length ?? 0} tools.\n`)
+  await err.tell(`Signed in to ${escapeLine(name)}. It has ${tried.value.tools?.length ?? 0} tools.`)
 }
 
 /** Reads the address that a browser on another machine ended at. Null if the person gives up. */
@@ -74,6 +74,6 @@ async function readPasted({ input, err }: CliContext, signal: AbortSignal): Prom
     if (typed === null) return null
     const url = URL.parse(typed.trim())
     if (url?.searchParams.has('state')) return url
-    await err.write('This is not the address. It begins with http://127.0.0.1 and contains "state=".\n')
+    await err.tell('This is not the address. It begins with http://127.0.0.1 and contains "state=".')
   }
 }

@@ -34,7 +34,7 @@ const list: Work = async ({ positionals, flags }, context) => {
   if (server) return listAt(server, workdirOf(context, flags), flags.json, context)
   const { servers, problems } = await withServers(context, (all) => all.list(workdirOf(context, flags)))
   if (flags.json) return out.writeJson({ servers, problems })
-  if (servers.length === 0) await err.write(`No server is configured. For example: ${serverExample}\n`)
+  if (servers.length === 0) await err.tell(`No server is configured. For example: ${serverExample}`)
   else {
     const rows = servers.map((one) => [
       escapeLine(one.name),
@@ -46,12 +46,12 @@ const list: Work = async ({ positionals, flags }, context) => {
     await out.write(textTable(['NAME', 'FROM', 'STATE', 'TOOLS', 'HOW'], rows, out))
   }
   for (const one of servers.filter(({ state }) => state === 'untrusted'))
-    await err.write(
-      `${escapeLine(one.name)} comes with the workspace. To use it: holdfast trust grant ${shellWord(one.name)}\n`,
+    await err.tell(
+      `${escapeLine(one.name)} comes with the workspace. To use it: holdfast trust grant ${shellWord(one.name)}`,
     )
   for (const one of servers.filter(({ state }) => state === 'needs_sign_in'))
-    await err.write(`${escapeLine(one.name)} needs a sign-in: holdfast mcp login ${shellWord(one.name)}\n`)
-  for (const problem of problems) await err.write(`${escapeLine(problem)}\n`)
+    await err.tell(`${escapeLine(one.name)} needs a sign-in: holdfast mcp login ${shellWord(one.name)}`)
+  for (const problem of problems) await err.tell(escapeLine(problem))
 }
 
 /** Prints the servers that sessions in a folder of a server can use. */
@@ -59,7 +59,7 @@ async function listAt(server: GivenServer, workdir: string, isJson: boolean, { o
   const { connectGiven } = await import('../../connect/connect-given.ts')
   const found = await connectGiven(server).mcpServers(workdir)
   if (isJson) return out.writeJson(found)
-  if (found.servers.length === 0) await err.write(`No server is configured there for ${escapeLine(workdir)}.\n`)
+  if (found.servers.length === 0) await err.tell(`No server is configured there for ${escapeLine(workdir)}.`)
   else {
     const rows = found.servers.map(({ name, scope, state, why, tools, target }) => [
       ...[escapeLine(name), scope, stateWords[state] ?? state, tools === null ? 'not asked yet' : String(tools)],
@@ -67,7 +67,7 @@ async function listAt(server: GivenServer, workdir: string, isJson: boolean, { o
     ])
     await out.write(textTable(['NAME', 'FROM', 'STATE', 'TOOLS', 'HOW'], rows, out))
   }
-  for (const problem of found.problems) await err.write(`${escapeLine(problem)}\n`)
+  for (const problem of found.problems) await err.tell(escapeLine(problem))
 }
 
 const stateWords: Readonly<Record<string, string>> = { needs_sign_in: 'needs sign-in' }
@@ -79,7 +79,7 @@ const remove: Work = async ({ positionals: [, name, ...more], flags }, { home, o
   const removed = await removeServer(file, name)
   if (!removed.ok) return failWith(removed.fault)
   if (flags.json) return out.writeJson({ name, file })
-  await err.write(`Removed ${escapeLine(name)} from ${file}.\n`)
+  await err.tell(`Removed ${escapeLine(name)} from ${file}.`)
 }
 
 const test: Work = async ({ positionals: [, name, ...more], flags }, context) => {
@@ -99,7 +99,7 @@ const test: Work = async ({ positionals: [, name, ...more], flags }, context) =>
   await out.write(
     `${escapeLine(name)} answers.\n${lines('Tools:', tools ?? [])}${lines('Prompts, as slash commands:', prompts)}`,
   )
-  for (const problem of problems) await context.err.write(`${escapeLine(problem)}\n`)
+  for (const problem of problems) await context.err.tell(escapeLine(problem))
 }
 
 const login: Work = async ({ positionals: [, name, ...more], flags }, context) => {
@@ -115,10 +115,10 @@ const logout: Work = async ({ positionals: [, name, ...more], flags }, context) 
   const server = await withServers(context, (servers) => servers.find(workdirOf(context, flags), name))
   const wasIn = orThrow(await signOutOf(context.home, orThrow(server)))
   if (flags.json) return context.out.writeJson({ name, wasSignedIn: wasIn })
-  await context.err.write(
+  await context.err.tell(
     wasIn
-      ? `Signed out of ${escapeLine(name)}: its tokens are deleted.\n`
-      : `You were not signed in to ${escapeLine(name)}.\n`,
+      ? `Signed out of ${escapeLine(name)}: its tokens are deleted.`
+      : `You were not signed in to ${escapeLine(name)}.`,
   )
 }
 

@@ -36,7 +36,7 @@ async function list({ all, json }: Flags, context: CliContext): Promise<undefine
   const onNotice = (line: string) => notices.push(line)
   const { models, asOf } = orThrow(await openModels({ environment, home, onNotice }))
   const listed = await models.list().finally(() => models.close())
-  for (const line of notices) await err.write(`${escapeLine(line)}\n`)
+  for (const line of notices) await err.tell(escapeLine(line))
   const shown = all ? listed : usableOf(listed)
   if (json) await out.writeJson({ ...shown, asOf })
   else await printModels(shown, asOf, context)
@@ -56,12 +56,12 @@ async function printModels(
     textTable(['MODEL', 'CONTEXT', 'ANSWER', 'IN', 'OUT', 'CACHED', 'THINKING'], rows.map(cells), out)
   await out.write(table(models.filter(({ unusable }) => unusable === null)))
   for (const { provider, unusable } of providers.filter((one) => one.unusable !== null)) {
-    await out.write(`\n${escapeLine(unusable ?? '')}\n`)
+    await out.tell(`\n${escapeLine(unusable ?? '')}`)
     const rest = models.filter(({ model }) => model.startsWith(`${provider}/`))
     if (rest.length > 0) await out.write(table(rest))
   }
-  await err.write(
-    `* marks the default. Prices are dollars per million tokens${asOf === null ? '' : ` as of ${asOf}`}. Models that are not listed can be used by name.\n`,
+  await err.tell(
+    `* marks the default. Prices are dollars per million tokens${asOf === null ? '' : ` as of ${asOf}`}. Models that are not listed can be used by name.`,
   )
 }
 
@@ -88,5 +88,5 @@ async function refresh(file: string, { json }: Flags, context: CliContext): Prom
   const server = await refreshServer(context)
   if (json) await out.writeJson({ models: count, asOf })
   else await out.write(`Loaded ${count} models as of ${asOf}.\n`)
-  if (server !== null && !json) await err.write(`${server}\n`)
+  if (server !== null && !json) await err.tell(server)
 }

@@ -23,7 +23,7 @@ export const run: RunCommand<typeof programSpecs.open> = async (_, context) => {
   ensurePrivateDirectory(home.stateDir) // on a machine that only uses servers elsewhere it is missing
   await writePrivateFile(file, redirectTo(link), pid)
   const why = await startBrowser(pathToFileURL(file).href, environment)
-  if (why === null) return void (await err.write(`Opened the page of ${url} in the browser.\n`))
+  if (why === null) return void (await err.tell(`Opened the page of ${url} in the browser.`))
   await out.write(`${link}\n`)
   return failWith(fault('unreachable', `Cannot start a browser: ${why}. Open the link above instead. It works once.`))
 }

@@ -35,7 +35,7 @@ const list: Work = async (rules, { positionals, flags }, { out, err }) => {
   const rows = found.map((rule) => [rule.id, rule.verdict, escapeLine(rule.tool), patternCell(rule), whereCell(rule)])
   await out.write(textTable(['ID', 'VERDICT', 'TOOL', 'PATTERN', 'WHERE'], rows, out))
   const about = listCoverageText(found)
-  if (about !== null) await err.write(`${about}\n`)
+  if (about !== null) await err.tell(about)
 }
 
 const add: Work = async (rules, { positionals: [, verdict, tool, pattern], flags }, { out, err }) => {
@@ -48,7 +48,7 @@ const add: Work = async (rules, { positionals: [, verdict, tool, pattern], flags
   const added = orThrow(await rules.add({ ...rule, ...(workspace !== undefined && { workspace }) }))
   if (flags.json) return out.writeJson(added)
   const about = coverageText(added)
-  await err.write(`Added rule ${added.id}: ${sentenceOf(added)}\n${about === null ? '' : `${about}\n`}`)
+  await err.tell(`Added rule ${added.id}: ${sentenceOf(added)}${about === null ? '' : `\n${about}`}`)
 }
 
 const remove: Work = async (rules, { positionals: [, id], flags }, { out, err }) => {
@@ -60,7 +60,7 @@ const remove: Work = async (rules, { positionals: [, id], flags }, { out, err })
     return failWith(fault('not_found', `There is no rule ${escapeLine(id)}. holdfast permissions lists them.`, { id }))
   const rule = orThrow(removed)
   if (flags.json) return out.writeJson(rule)
-  await err.write(`Removed rule ${rule.id}: ${sentenceOf(rule)}\n`)
+  await err.tell(`Removed rule ${rule.id}: ${sentenceOf(rule)}`)
 }
 
 const actions = { list, add, remove }

@@ -58,9 +58,8 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const location = orThrow(parseStoreUrl(context.store, home))
   const store = location.url
   const copies = location.kind === 'sqlite' || location.kind === 'jsonl' ? await findSavedCopies(location) : []
-  if (copies.length > 0) await err.write(`${describeSavedCopies(copies)}\n`)
-  const onPruned = ({ count }: Removal) =>
-    void err.write(`Retention moved ${counted(count, 'session')} to the trash.\n`)
+  if (copies.length > 0) await err.tell(`${describeSavedCopies(copies)}`)
+  const onPruned = ({ count }: Removal) => void err.tell(`Retention moved ${counted(count, 'session')} to the trash.`)
   const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
   const options = {
     store: urlToOpen(location),
@@ -113,7 +112,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     const phoneLink = flags.qr ? server.value.networkLoginLink() : null
     if (phoneLink !== null) await printCode(context, phoneLink)
     await untilAborted(interruption)
-    await err.write('Stopping. Press Ctrl-C again to quit at once.\n')
+    await err.tell('Stopping. Press Ctrl-C again to quit at once.')
     await drain(holdfast, flags.drain ?? drainSecondsDefault, context)
   } finally {
     removeServerFile(home, file)
@@ -126,7 +125,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
 async function offerToOpen(other: ServerFile, context: CliContext): Promise<CommandResult> {
   const { url, pid } = other
   if (!context.input().isTTY || !context.err.isTerminal) return failWith(alreadyRunning(other))
-  await context.err.write(`A server for this home directory already runs at ${url} (process ${pid}).\n`)
+  await context.err.tell(`A server for this home directory already runs at ${url} (process ${pid}).`)
   if (!(await askYesOrNo('Open its page in the browser?', context))) return failWith(alreadyRunning(other))
   const { run: openPage } = await import('./open.ts')
   return openPage({ positionals: [], flags: { url: undefined, 'token-file': undefined } }, context)
@@ -154,7 +153,7 @@ async function drain(
   const signal = AbortSignal.timeout(seconds * 1000)
   // Without its database it has nothing to hand over: the next owner takes over when the term has ended.
   await holdfast.drain(signal).catch((cause) => err.write(`Could not hand over: ${errorMessage(cause)}\n`))
-  if (signal.aborted) await err.write('Some turns did not end in time and are interrupted.\n')
+  if (signal.aborted) await err.tell('Some turns did not end in time and are interrupted.')
 }
 
 type Closable = { close(): Promise<void> }
@@ -164,19 +163,19 @@ async function closeInTime(server: Closable, holdfast: Closable, { err }: CliCon
   const closed = server.close().then(() => holdfast.close())
   const late = untilAborted(AbortSignal.timeout(closeMsMax)).then(() => 'late' as const)
   if ((await Promise.race([closed, late])) === 'late')
-    await err.write('Some work did not stop in time and was killed. Acknowledged data is safe.\n')
+    await err.tell('Some work did not stop in time and was killed. Acknowledged data is safe.')
 }
 
 type Printed = { readonly url: string; readonly link: string | null; readonly isJson: boolean }
 
 async function printAddress(context: CliContext, { url, link, isJson }: Printed): Promise<void> {
   const { out, err, version, pageDir, pid } = context
-  await err.write(`Holdfast ${version} runs at ${url}\nPress Ctrl-C to stop it.\n`)
+  await err.tell(`Holdfast ${version} runs at ${url}\nPress Ctrl-C to stop it.`)
   if (isJson) return out.writeJson({ url, pid, ...(link !== null && { login: link }) })
   if (link === null) return out.write(`${url}\n`)
   if (!existsSync(pageDir))
     await err.write('The page is not built. Build it with: npm run build --workspace @holdfast/web\n')
-  await err.write('Open the page with this link. It works once, within ten minutes:\n')
+  await err.tell('Open the page with this link. It works once, within ten minutes:')
   await out.write(`${link}\n`)
 }
 

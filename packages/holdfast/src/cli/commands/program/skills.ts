@@ -60,7 +60,7 @@ const turn =
       const answer = await (isOn ? session.activateSkill(name) : session.deactivateSkill(name))
       const { meta } = orThrow(await handle.state(['meta']))
       if (flags.json) await context.out.writeJson(answer)
-      else await context.err.write(`${meta.handle} ${isOn ? 'follows' : 'no longer follows'} ${escapeLine(name)}.\n`)
+      else await context.err.tell(`${meta.handle} ${isOn ? 'follows' : 'no longer follows'} ${escapeLine(name)}.`)
       return exitCodes.ok
     })
   }
@@ -80,7 +80,7 @@ async function openSkills({ home }: CliContext) {
 /** Prints a table of skills, and below what is wrong with their files. */
 async function print(skills: readonly (FoundSkill | ListedSkill)[], isJson: boolean, { out, err }: CliContext) {
   if (isJson) return out.writeJson({ skills })
-  if (skills.length === 0) return err.write('There are no skills here.\n')
+  if (skills.length === 0) return err.tell('There are no skills here.')
   const rows = skills.map((skill) => [
     escapeLine(skill.name),
     'active' in skill && skill.active !== null ? `${skill.state}, active` : skill.state,
@@ -89,7 +89,7 @@ async function print(skills: readonly (FoundSkill | ListedSkill)[], isJson: bool
   ])
   await out.write(textTable(['SKILL', 'STATE', 'OF', 'FOR'], rows, out))
   for (const { path, line, message } of skills.flatMap(({ problems }) => problems))
-    await err.write(`${escapeLine(path)}${line === null ? '' : `:${line}`}: ${escapeLine(message)}\n`)
+    await err.tell(`${escapeLine(path)}${line === null ? '' : `:${line}`}: ${escapeLine(message)}`)
   if (skills.some(({ state }) => state === 'untrusted'))
-    await err.write('An untrusted skill is not used before you trust it. holdfast trust shows it.\n')
+    await err.tell('An untrusted skill is not used before you trust it. holdfast trust shows it.')
 }

@@ -39,7 +39,7 @@ const createExample =
 const list: Work = async (tokens, { flags }, { out, err, now }) => {
   const found = orThrow(await tokens.list())
   if (flags.json) return out.writeJson({ tokens: found })
-  if (found.length === 0) return err.write('There are no tokens. holdfast token create makes one.\n')
+  if (found.length === 0) return err.tell('There are no tokens. holdfast token create makes one.')
   const age = (time: string | null) => (time === null ? 'never' : formatAge(now() - Date.parse(time)))
   const hasTenants = found.some(({ tenant }) => tenant !== undefined)
   const rows = found.map((token) => [
@@ -72,14 +72,14 @@ const create: Work = async (tokens, { positionals: [, name = ''], flags }, conte
   if (flags.json) return out.writeJson(created)
   const ofTenant = created.tenant === undefined ? '' : ` of the tenant ${created.tenant}`
   const scope = created.session === null ? `all sessions${ofTenant}` : `session ${created.session}`
-  await err.write(`Created ${role} token ${created.id} for ${scope}. It is shown only now:\n`)
+  await err.tell(`Created ${role} token ${created.id} for ${scope}. It is shown only now:`)
   await out.write(`${created.secret}\n`)
 }
 
 const revoke: Work = async (tokens, { positionals: [, name = ''], flags }, { out, err }) => {
   const revoked = orThrow(await tokens.revoke(name))
   if (flags.json) return out.writeJson(revoked)
-  await err.write(`Revoked token ${revoked.id} (${escapeLine(revoked.name)}). What it had open ends within a second.\n`)
+  await err.tell(`Revoked token ${revoked.id} (${escapeLine(revoked.name)}). What it had open ends within a second.`)
 }
 
 const actions = { create, list, revoke }

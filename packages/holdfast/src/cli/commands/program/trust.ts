@@ -36,15 +36,15 @@ const show: Work = async (trust, { positionals, flags }, context) => {
   if (positionals.length > 1) rejectUsage('trust show takes no names. Use --workspace for another folder.')
   const found = orThrow(await trust.offers(workdirOf(context, flags)))
   if (flags.json) return out.writeJson(found)
-  if (found.offers.length === 0) return err.write(`${escapeLine(found.workspace)} offers nothing that needs trust.\n`)
+  if (found.offers.length === 0) return err.tell(`${escapeLine(found.workspace)} offers nothing that needs trust.`)
   const rows = found.offers.map(({ kind, name, verdict }) => [verdict, kind, escapeLine(name)])
   await out.write(textTable(['TRUST', 'KIND', 'NAME'], rows, out))
   const untrusted = found.offers.filter(({ verdict }) => verdict !== 'trusted')
   for (const offer of untrusted) await out.write(`\n${detailsOf(offer)}`)
   const [first] = untrusted
   if (first)
-    await err.write(
-      `\nTo trust all of it: holdfast trust grant --all. To trust one: holdfast trust grant ${shellWord(first.name)}\n`,
+    await err.tell(
+      `\nTo trust all of it: holdfast trust grant --all. To trust one: holdfast trust grant ${shellWord(first.name)}`,
     )
 }
 
@@ -66,8 +66,8 @@ const grant: Work = async (trust, { positionals: [, ...names], flags }, context)
   const now =
     meant.length > 0 ? orThrow(await trust.grant({ workdir, offers: meant.map(idOf) })) : { workspace, offers }
   if (flags.json) return context.out.writeJson(now)
-  await context.err.write(
-    meant.length === 0 ? 'All of it is trusted already.\n' : `Trusted ${listed(meant)} of ${escapeLine(workspace)}.\n`,
+  await context.err.tell(
+    meant.length === 0 ? 'All of it is trusted already.' : `Trusted ${listed(meant)} of ${escapeLine(workspace)}.`,
   )
 }
 
@@ -97,8 +97,8 @@ const revoke: Work = async (trust, { positionals, flags }, context) => {
   const revoked = orThrow(await trust.revoke(workdirOf(context, flags)))
   if (flags.json) return context.out.writeJson(revoked)
   const { workspace, wasTrusted } = revoked
-  await context.err.write(
-    wasTrusted ? `${escapeLine(workspace)} is not trusted any more.\n` : `${escapeLine(workspace)} was not trusted.\n`,
+  await context.err.tell(
+    wasTrusted ? `${escapeLine(workspace)} is not trusted any more.` : `${escapeLine(workspace)} was not trusted.`,
   )
 }
 

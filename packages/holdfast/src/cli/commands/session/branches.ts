@@ -11,5 +11,5 @@ export const run: RunCommand<typeof sessionSpecs.branches> = ({ positionals: [na
     const { out, err, now } = context
     if (flags.json) await out.writeJson({ branches })
     else if (branches.length > 0) await out.write(branchTable(branches, now(), out))
-    else await err.write('This session has no branches.\n')
+    else await err.tell('This session has no branches.')
   })

@@ -39,7 +39,7 @@ export const fork: RunCommand<typeof sessionSpecs.fork> = (
     if (json) return context.out.writeJson(answer)
     const handle = await handleOf(sessions, String(answer.result['session']))
     await context.out.write(`${handle}\n`)
-    await context.err.write(`Started ${handle}, which shares the history of ${await handleOf(sessions, source)}.\n`)
+    await context.err.tell(`Started ${handle}, which shares the history of ${await handleOf(sessions, source)}.`)
   }
   return submitCommand(name, command, print, context)
 }

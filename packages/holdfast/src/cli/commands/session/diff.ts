@@ -17,8 +17,7 @@ export const run: RunCommand<typeof sessionSpecs.diff> = async (
   return withNamedSession(context, name, async (handle) => {
     const diff = orThrow(await handle.diffChanges({ ...(turn !== undefined && { turn }), ...(path && { path }) }))
     if (json) await context.out.writeJson(diff)
-    else if (diff.files.length === 0)
-      await context.err.write(`${await noChangesText(handle, 'No file is different.')}\n`)
+    else if (diff.files.length === 0) await context.err.tell(await noChangesText(handle, 'No file is different.'))
     else await withPager(context, (out) => printDiff(diff, { out, err: context.err }))
     return exitCodes.ok
   })
@@ -29,7 +28,7 @@ async function printDiff({ files }: FileDiffs, { out, err }: Pick<CliContext, 'o
     const { path, diff, note } = file
     const text = diffText(`${gitHeads(file)}${diff}`, out.paint, { keepsLineEnds: !out.isTerminal })
     if (diff !== '') await out.write(`${text}\n`)
-    if (note !== undefined) await err.write(`${escapeLine(path)}: ${escapeLine(note)}\n`)
+    if (note !== undefined) await err.tell(`${escapeLine(path)}: ${escapeLine(note)}`)
   }
 }
 

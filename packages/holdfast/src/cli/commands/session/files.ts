@@ -16,7 +16,7 @@ export const run: RunCommand<typeof sessionSpecs.files> = async (
     const files = await createSession(handle).touchedFiles()
     if (json) await out.writeJson({ files })
     else if (files.length > 0) await out.write(fileTable(files, now(), out))
-    else await err.write(`${await noChangesText(handle, 'The session changed no file.')}\n`)
+    else await err.tell(await noChangesText(handle, 'The session changed no file.'))
     return exitCodes.ok
   })
 }

@@ -27,5 +27,5 @@ export const run: RunCommand<typeof sessionSpecs.ls> = async ({ flags }, context
   const isFiltered = (search ?? model ?? age) !== undefined || pinned || running || waiting
   const where = workspace === undefined ? '.' : ` in ${workspace}. Use --all to list every workspace.`
   const none = `No ${isFiltered ? 'matching ' : ''}sessions${where}`
-  await withPager(context, (out) => printList(list, flags.json, none, { ...context, out }))
+  await withPager(context, (out) => printList(list, flags.json, none, { ...context, out }, flags.utc))
 }

@@ -61,7 +61,7 @@ async function removeNamed(names: readonly string[], flags: Flags, context: CliC
     const { out, err } = context
     if (json && first) await out.writeJson({ ...total, failed })
     else await printRemoval(total, forever ? deletedForever : movedToTrash, json, context)
-    for (const { error } of failed) await err.write(`${err.paint.red(escapeHidden(error.message))}\n`)
+    for (const { error } of failed) await err.tell(err.paint.red(escapeHidden(error.message)))
     return first ? exitCodes.failed : exitCodes.ok
   })
 }

@@ -39,7 +39,7 @@ export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [g
     return rejectUsage(`--model must be provider/model, for example demo/agent, not '${model}'.`)
   if (session !== undefined) checkNamed(context, session)
   const { prompt, isPiped } = await readPrompt(given, context)
-  if (prompt.trim() === '') return failWith(fault('empty_prompt', 'The prompt is empty. Write something.'))
+  if (prompt.trim() === '') return rejectUsage(fault('empty_prompt', emptyPrompt))
   const result = await runPrompt(prompt, { ...flags, session }, context)
   if (result.ok) return result.value
   const refusal = isPiped ? await saveRefusedPrompt(result.fault, prompt, context) : result.fault
@@ -51,6 +51,9 @@ export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [g
 /** `new` is `run` in a new session. */
 export const runNew: RunCommand<typeof sessionSpecs.new> = ({ positionals, flags }, context) =>
   run({ positionals, flags: { ...flags, session: undefined, continue: false } }, context)
+
+const emptyPrompt =
+  'The prompt is empty. Write it after run, such as holdfast run "list the files here", or pipe it in.'
 
 type GivenPrompt = {
   readonly prompt: string
@@ -67,7 +70,7 @@ async function readPrompt(given: string, { input, err }: CliContext): Promise<Gi
   const stream = input()
   const piped = await readIfPiped(stream)
   if (piped === null && !stream.isTTY)
-    await err.write('Nothing was piped in for 3 seconds, so the standard input is not read.\n')
+    await err.tell('Nothing was piped in for 3 seconds, so the standard input is not read.')
   const isPiped = piped !== null && piped.trim() !== ''
   return { prompt: isPiped ? `${given}\n\n${piped}` : given, isPiped }
 }
@@ -109,9 +112,9 @@ async function tellUntrusted(handle: SessionHandle, { err, home }: CliContext): 
   const untrusted = found.value.offers.filter(({ verdict }) => verdict !== 'trusted')
   if (untrusted.length === 0) return
   const names = untrusted.map(
-    ({ kind, name, verdict }) => `  ${kind} ${escapeLine(name)}${verdict === 'changed' ? ', which changed' : ''}\n`,
+    ({ kind, name, verdict }) => `  ${kind} ${escapeLine(name)}${verdict === 'changed' ? ', which changed' : ''}`,
   )
-  await err.write(`Not used before you trust it; holdfast trust shows it:\n${names.join('')}`)
+  await err.tell(`Not used before you trust it; holdfast trust shows it:\n${names.join('\n')}`)
 }
 
 /** Removes the session of `/help`, which a server would list, and find as `@latest`. Only an admin may purge. */

@@ -111,10 +111,10 @@ async function printHits(page: FoundMessages, isJson: boolean, none: string, dep
   if (isJson) return out.writeJson(page)
   for (const { sessionId: session, title, messageId: message, kind: role, at, snippet } of hits) {
     const age = formatAge(now() - Date.parse(at))
-    await out.write(`${out.paint.bold(await handleOf(session))}  ${escapeLine(title)}  #${message}  ${role}  ${age}\n`)
-    await out.write(`  ${escapeLine(snippet)}\n`)
+    await out.tell(`${out.paint.bold(await handleOf(session))}  ${escapeLine(title)}  #${message}  ${role}  ${age}`)
+    await out.tell(`  ${escapeLine(snippet)}`)
   }
-  if (hits.length === 0) await err.write(`${none}\n`)
-  if (next !== null) await err.write('There are more. Use --limit to see them.\n')
-  if (isIndexing) await err.write('Some messages are not indexed yet and were not searched. Try again later.\n')
+  if (hits.length === 0) await err.tell(none)
+  if (next !== null) await err.tell('There are more. Use --limit to see them.')
+  if (isIndexing) await err.tell('Some messages are not indexed yet and were not searched. Try again later.')
 }

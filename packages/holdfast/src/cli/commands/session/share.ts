@@ -19,11 +19,11 @@ export const run: RunCommand<typeof sessionSpecs.share> = async ({ positionals: 
   const link = isLocalLink(shared.link) ? linkFromHere(shared.link, context) : shared.link
   if (flags.json) return void (await out.writeJson({ ...shared, link }))
   const { token } = shared
-  await err.write(
-    `Anyone with this link can read the session, and nothing else. To end it: holdfast token revoke ${token.id}\n`,
+  await err.tell(
+    `Anyone with this link can read the session, and nothing else. To end it: holdfast token revoke ${token.id}`,
   )
   if (isLocalLink(link))
-    await err.write('Only this machine can open it. docs/network.md tells how others can reach the server.\n')
+    await err.tell('Only this machine can open it. docs/network.md tells how others can reach the server.')
   if (flags.qr) {
     const { qrCode } = await import('../../render/qr-code.ts')
     await out.write(qrCode(link, out))

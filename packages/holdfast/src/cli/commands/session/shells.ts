@@ -31,7 +31,7 @@ export const run: RunCommand<typeof sessionSpecs.shells> = async (
     ])
     if (json) await out.writeJson({ shells })
     else if (rows.length > 0) await out.write(textTable(['ID', 'STATE', 'AGE', 'TOOK', 'BYTES', 'COMMAND'], rows, out))
-    else await err.write('No command was started in the background since the session was loaded.\n')
+    else await err.tell('No command was started in the background since the session was loaded.')
     return exitCodes.ok
   })
 }

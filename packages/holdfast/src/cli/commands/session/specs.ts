@@ -7,6 +7,8 @@ const tellRows = Object.entries(tellCommands).map(
   ([type, [fields, about]]) => [`${type} ${fields}`.trimEnd(), about] as const,
 )
 
+export const boundaryExample = 'holdfast boundary @latest src/app.ts 3-9'
+
 const turnNote = 'Turns count from 0.'
 const trashNote = 'Sessions in the trash can be restored for 30 days.'
 
@@ -78,6 +80,7 @@ export const sessionSpecs = {
       pinned: { about: 'list pinned sessions only' },
       running: { about: 'list running sessions only' },
       waiting: { about: 'list sessions that wait for an approval only' },
+      utc: { about: 'print the time of the last message in UTC, not its age' },
       limit: listLimit,
       cursor: listCursor,
       ...where,
@@ -142,6 +145,7 @@ export const sessionSpecs = {
     reads: true,
     about: 'list, set or clear the lines that tools may change',
     positionals: ['<session>', '[path]', '[lines]'],
+    tooMany: `boundary takes a session, a file and lines, such as: ${boundaryExample}`,
     flags: { clear: { about: 'remove the boundary of the file; without path, all' }, ...where, json },
     notes: [
       '<lines> is 3-9, or 3 for one line, counted from 1. With --json, lines count from 0, as in the API.',

@@ -58,7 +58,7 @@ async function restore(name: string, { json }: Flags, context: CliContext): Prom
     if (json) await context.out.writeJson({ session: restored })
     else {
       await context.out.write(`${handle}\n`)
-      await context.err.write(`Restored ${handle}: ${escapeLine(title)}\n`)
+      await context.err.tell(`Restored ${handle}: ${escapeLine(title)}`)
     }
   })
 }
@@ -83,8 +83,8 @@ function restoreAll({ json }: Flags, context: CliContext): Promise<CommandResult
     }
     if (json) await out.writeJson({ sessions: restored, failed })
     else await out.write(restored.map(({ handle }) => `${handle}\n`).join(''))
-    for (const { message } of failed) await err.write(`${err.paint.red(escapeLine(message))}\n`)
-    await err.write(`Restored ${counted(restored.length, 'session')}.\n`)
+    for (const { message } of failed) await err.tell(err.paint.red(escapeLine(message)))
+    await err.tell(`Restored ${counted(restored.length, 'session')}.`)
     return failed.length > 0 ? exitCodes.failed : exitCodes.ok
   })
 }

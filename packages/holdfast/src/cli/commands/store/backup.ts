@@ -23,7 +23,7 @@ export const run: RunCommand<typeof storeSpecs.backup> = async ({ positionals: [
     await out.write(
       `${url}: ${counted(sessions, 'session')}, ${counted(records, 'record')}, ${counted(blobs, 'file')} of ${counted(blobBytes, 'byte')}.\n`,
     )
-  if (lost > 0) await err.write(`${counted(lost, 'record')} cannot be read. Run holdfast doctor to see which.\n`)
-  for (const hash of missingBlobs) await err.write(`The file ${hash} is missing or damaged in the store.\n`)
+  if (lost > 0) await err.tell(`${counted(lost, 'record')} cannot be read. Run holdfast doctor to see which.`)
+  for (const hash of missingBlobs) await err.tell(`The file ${hash} is missing or damaged in the store.`)
   return lost + missingBlobs.length > 0 ? exitCodes.failed : exitCodes.ok
 }

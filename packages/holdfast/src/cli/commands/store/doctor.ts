@@ -36,8 +36,8 @@ async function printReport(report: StoreReport, isRepair: boolean, { out, err }:
   for (const loss of report.accepted) await out.write(`lost  ${escapeLine(loss)}\n`)
   const { store, sessions, records, blobs, isIntact } = report
   const state = isIntact ? 'intact' : 'damaged'
-  await err.write(
-    `${store} is ${state}: ${counted(sessions, 'session')}, ${counted(records, 'record')}, ${counted(blobs, 'file')}.\n`,
+  await err.tell(
+    `${store} is ${state}: ${counted(sessions, 'session')}, ${counted(records, 'record')}, ${counted(blobs, 'file')}.`,
   )
 }
 

@@ -14,6 +14,11 @@ import type { storeSpecs } from './specs.ts'
 
 export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [name = ''], flags }, context) => {
   const format = flags.format ?? (flags.json ? 'json' : (formatOf(flags.output) ?? 'md'))
+  const ending = extname(flags.output ?? '')
+  if (flags.format === undefined && !flags.json && ending !== '' && formatOf(flags.output) === undefined)
+    return rejectUsage(
+      `Holdfast cannot write ${escapeLine(ending)} files. End the name in .md, .html, .json or .jsonl, or choose what is written with --format md, html, json or jsonl.`,
+    )
   if (flags.json && format !== 'json') return rejectUsage(`Use either --json or --format ${format}, not both.`)
   if (flags.force && flags.output === undefined) return rejectUsage('--force needs --output <file>.')
   if (context.server) return exportRemote(context, context.server, name, { ...flags, format })
@@ -124,7 +129,7 @@ const formatTitles: Readonly<Record<ExportFormat, string>> = {
 /** Names the format where the name of the file does not say it. */
 async function tellWritten(output: string | undefined, format: ExportFormat, { err }: CliContext): Promise<void> {
   const as = formatOf(output) === format ? '' : ` as ${formatTitles[format]}`
-  await err.write(`Wrote ${escapeLine(output ?? '')}${as}.\n`)
+  await err.tell(`Wrote ${escapeLine(output ?? '')}${as}.`)
 }
 
 const openOutput = (name: string, replaces: boolean, context: CliContext) =>

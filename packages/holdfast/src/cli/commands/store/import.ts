@@ -30,10 +30,10 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
     const options = { from: from === 'auto' ? undefined : from, keepSettings, signal, onCount, onFile }
     const files = await opened.import([...paths], options)
     await end()
-    await err.write(problemText(files, paths, flags.list ? Number.POSITIVE_INFINITY : linesMax))
+    await err.write(err.wrap(problemText(files, paths, flags.list ? Number.POSITIVE_INFINITY : linesMax)))
     if (json) await out.writeJson({ files })
     else await printFiles(files, paths, flags, context)
-    if (!json) await err.write(`${summaryOf(files)}\n`)
+    if (!json) await err.tell(summaryOf(files))
     if (signal.aborted) return exitCodes.interrupted
     // In a folder that is imported again and again, sessions that were continued here are no failure.
     const hasRefused = files.some(
@@ -76,11 +76,11 @@ async function printFiles(
   const sessions = files.filter(isSession).map(sessionLine)
   await out.write(sessions.slice(0, most).join(''))
   const print = async (lines: readonly string[], more: (count: number) => string) => {
-    await err.write(lines.slice(0, most).join(''))
-    if (lines.length > most) await err.write(`${more(lines.length - most)} Use --list to list them all.\n`)
+    await err.write(err.wrap(lines.slice(0, most).join('')))
+    if (lines.length > most) await err.tell(`${more(lines.length - most)} Use --list to list them all.`)
   }
   if (sessions.length > most)
-    await err.write(`… and ${counted(sessions.length - most, 'session')} more. Use --list to list them all.\n`)
+    await err.tell(`… and ${counted(sessions.length - most, 'session')} more. Use --list to list them all.`)
   if (!quiet) {
     await print(
       [...folderLines(files), ...files.flatMap(remarkLines)],
@@ -120,9 +120,9 @@ async function printWithoutFolder(files: readonly ImportedFile[], { err }: CliCo
   const [first] = found
   if (first === undefined) return
   const [have, them] = found.length === 1 ? ['session has', 'it'] : ['sessions have', 'them all']
-  await err.write(
+  await err.tell(
     `${found.length} ${have} no folder to work in. To give ${them} one: holdfast mv-workspace '' <folder>\n` +
-      `To give one and send a prompt: holdfast run -s ${first.session} --workdir <folder> <prompt>\n`,
+      `To give one and send a prompt: holdfast run -s ${first.session} --workdir <folder> <prompt>`,
   )
 }
 

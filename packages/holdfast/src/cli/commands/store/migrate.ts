@@ -37,11 +37,11 @@ export const run: RunCommand<typeof storeSpecs.migrate> = async ({ flags }, cont
       `${counted(copied, 'session')} copied, ${kept} copied before. Compared ${counted(records, 'record')}: all equal. ${counted(blobs, 'file')}, ${counted(blobBytes, 'byte')}.\n`,
     )
   if (rulesLeft > 0)
-    await err.write(
-      `${counted(rulesLeft, 'permission rule')} of ${source} ${rulesLeft > 1 ? 'were' : 'was'} not copied: ${to.url} keeps none. List them with holdfast permissions --store ${source}, and add those that you need.\n`,
+    await err.tell(
+      `${counted(rulesLeft, 'permission rule')} of ${source} ${rulesLeft > 1 ? 'were' : 'was'} not copied: ${to.url} keeps none. List them with holdfast permissions --store ${source}, and add those that you need.`,
     )
-  for (const { session, why } of refused) await err.write(`${session} was not copied: ${escapeLine(why)}.\n`)
-  for (const hash of missingBlobs) await err.write(`The file ${hash} is also missing in ${source}.\n`)
+  for (const { session, why } of refused) await err.tell(`${session} was not copied: ${escapeLine(why)}.`)
+  for (const hash of missingBlobs) await err.tell(`The file ${hash} is also missing in ${source}.`)
   if (signal.aborted) return exitCodes.interrupted
   return refused.length > 0 ? exitCodes.failed : exitCodes.ok
 }

@@ -116,12 +116,12 @@ async function printMoves(moves: Moves, to: string, dryRun: boolean, { out, err 
       .join(''),
   )
   if (moved.length > handlesMax)
-    await err.write(`… and ${counted(moved.length - handlesMax, 'session')} more. --json names them all.\n`)
-  await err.write(`${dryRun ? 'Would move' : 'Moved'} ${counted(moved.length, 'session')} to ${escapeLine(to)}.\n`)
+    await err.tell(`… and ${counted(moved.length - handlesMax, 'session')} more. --json names them all.`)
+  await err.tell(`${dryRun ? 'Would move' : 'Moved'} ${counted(moved.length, 'session')} to ${escapeLine(to)}.`)
   if (moved.length === 0 && withoutFolder > 0)
-    await err.write(
-      `${counted(withoutFolder, 'session')} without a folder stayed. To give all of them one: holdfast mv-workspace '' <folder>\n`,
+    await err.tell(
+      `${counted(withoutFolder, 'session')} without a folder stayed. To give all of them one: holdfast mv-workspace '' <folder>`,
     )
-  if (moved.length > 0 && !dryRun) await err.write('Trust given in the old folder does not carry over.\n')
-  for (const { handle, reason } of stayed) await err.write(`${handle} stays: ${escapeLine(reason)}\n`)
+  if (moved.length > 0 && !dryRun) await err.tell('Trust given in the old folder does not carry over.')
+  for (const { handle, reason } of stayed) await err.tell(`${handle} stays: ${escapeLine(reason)}`)
 }

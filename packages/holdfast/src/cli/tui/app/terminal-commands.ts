@@ -148,7 +148,7 @@ async function exportSession(app: App, given: string): Promise<void> {
   const format = formats.find((one) => output.endsWith(`.${one}`))
   if (!format) return app.host.notice('The name of the file must end in .md, .html, .json or .jsonl.', true)
   try {
-    const quiet = { ...app.context.err, write: async () => undefined }
+    const quiet = { ...app.context.err, write: async () => undefined, tell: async () => undefined }
     const flags = { format, output, force: false, redact: false, json: false, ...noPlace }
     await exportToFile({ positionals: [meta.id], flags }, { ...app.context, err: quiet })
     app.host.notice(`Wrote ${output}.`)

@@ -159,8 +159,36 @@ it('asks before it deletes permanently, and pages what does not fit on the termi
 
   await cli.run(['rm', '@latest'])
   using emptied = openTerminal(cli, ['trash', 'empty'])
-  await emptied.until(/Delete 1 session in the trash permanently\? There is no way back\. \[y\/n\]/)
+  await emptied.until(
+    / {2}[a-z]+-[a-z]+-\d+ {2}count to 2\s+Delete 1 session in the trash permanently\? There is no way back\. \[y\/n\]/,
+  )
+  await cli.run(['run', 'count to 3']) // goes to the trash while the question waits
+  await cli.run(['rm', '@latest'])
   emptied.type('y\r')
   await emptied.until(/Deleted permanently: 1 session\./)
   expect(await emptied.ended).toBe(0)
+  expect((await cli.run(['trash'])).stdout).toContain('count to 3')
+})
+
+it('breaks no word of its questions, errors and footers in a terminal of 40 columns', async () => {
+  using cli = createCli()
+  await cli.run(['run', 'count to 2'])
+  const narrow = (...args: readonly string[]) => openTerminal(cli, args, {}, null, 40)
+  using run = narrow('run', 'run echo one two three four five six seven')
+  await run.until(/shell asks to run:\r\necho one two three four five six seven\r\n {2}in /)
+  await run.until(/\r\n {2}Approve\? y once {2}t this turn\r\n {2}s this session {2}a always here {2}n no: $/)
+  run.type('n')
+  await run.until(/Rejected\.[\s\S]*Reason for the model \(Enter for none\): ?\r?\n? *$/)
+  run.type('\r')
+  await run.until(/To go on: holdfast run -s [a-z]+-[a-z]+-\d+\r\n"…"/)
+  await run.ended
+  using kept = narrow('rm', '@latest', '--forever')
+  await kept.until(/permanently\?[\s\S]*There\s+is\s+no\s+way\s+back\. \[y\/n\] $/)
+  kept.type('n\r')
+  await kept.ended
+  using models = narrow('models')
+  await models.until(/demo\/agent \*\r\n {2}CONTEXT unknown {2}ANSWER unknown {2}IN \$0\r\n/)
+  await models.until(/\* marks the default\. Prices are dollars\r\nper million tokens/)
+  using wrong = narrow('ls', '--url', 'http://127.0.0.1:9', '--token-file', 'no-such-file')
+  await wrong.until(/Cannot read the token in no-such-file:\r\nENOENT\./)
 })

@@ -1,7 +1,7 @@
 import { spawn } from '@lydell/node-pty'
 import { binPath, type Cli, nodePath } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
 
-/** The program in a real terminal of 80 columns. */
+/** The program in a real terminal of 80 columns, or as many as `columns` says. */
 export interface CliTerminal extends Disposable {
   /** Presses keys. */
   type(keys: string): void
@@ -17,13 +17,14 @@ export function openTerminal(
   environment: Readonly<Record<string, string>> = {},
   /** Piped to the program in a shell. */
   piped: string | null = null,
+  columns = 80,
 ): CliTerminal {
   const command = [nodePath, binPath, ...args]
   const inShell = ['/bin/sh', '-c', 'printf "%s" "$PIPED" | "$@"', 'sh', ...command]
   const [file = '', ...rest] = piped === null ? command : inShell
   const terminal = spawn(file, rest, {
     cwd: workdir,
-    cols: 80,
+    cols: columns,
     rows: 24,
     name: 'xterm-256color',
     env: {

@@ -235,13 +235,13 @@ describe('run', () => {
   })
 
   it.each([
-    [['run', ''], 'empty_prompt'],
-    [['run'], 'empty_prompt'],
-    [['run', 'hi', '--workdir', '/no/such/place'], 'bad_workdir'],
-    [['run', 'hi', '-s', 'calm-harbor-12'], 'session_not_found'],
-  ])('refuses %j with %s and leaves no session', async (args, code) => {
+    [['run', ''], 'empty_prompt', 2],
+    [['run'], 'empty_prompt', 2],
+    [['run', 'hi', '--workdir', '/no/such/place'], 'bad_workdir', 1],
+    [['run', 'hi', '-s', 'calm-harbor-12'], 'session_not_found', 1],
+  ])('refuses %j with %s and exit code %i, and leaves no session', async (args, code, exit) => {
     const result = await cli.run([...args, '--json'])
-    expect(result.code).toBe(1)
+    expect(result.code).toBe(exit)
     expect(jsonOf(linesOf(result.stdout).at(-1) ?? '')).toMatchObject({ error: { code } })
     expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toEqual([])
   })

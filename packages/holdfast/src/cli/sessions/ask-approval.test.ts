@@ -23,8 +23,14 @@ function openScreen(columns: number) {
 
 it.each([
   [80, '  t, s and a allow this exact command.\n  Approve? y once  t this turn  s this session  a always here  n no: '],
-  [40, '  t, s and a allow this exact command.\n  Approve? y once  t this turn\n  s this session  a always here  n no: '],
-  [26, '  t, s and a allow this\n  exact command.\n  Approve? y once\n  t this turn\n  s this session\n  a always here  n no: '],
+  [
+    40,
+    '  t, s and a allow this exact command.\n  Approve? y once  t this turn\n  s this session  a always here  n no: ',
+  ],
+  [
+    26,
+    '  t, s and a allow this\n  exact command.\n  Approve? y once\n  t this turn\n  s this session\n  a always here  n no: ',
+  ],
 ])('asks in a terminal of %i columns without a broken word', async (columns, question) => {
   const { err, shown } = openScreen(columns)
   const input = Object.assign(new PassThrough(), { isTTY: true })

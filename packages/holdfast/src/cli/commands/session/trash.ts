@@ -1,5 +1,5 @@
 import { decodeListCursor } from '@holdfast/core/ports'
-import type { Fault, Meta, SessionList } from '@holdfast/protocol'
+import type { Fault, Meta, Removal, SessionList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { limits } from '@holdfast/protocol/limits'
 import { orThrow } from '@holdfast/protocol/result'
@@ -89,18 +89,30 @@ function restoreAll({ json }: Flags, context: CliContext): Promise<CommandResult
   })
 }
 
+/** Deletes what it named when it asked: a session that goes to the trash while the question waits stays there. */
 async function empty(flags: Flags, context: CliContext): Promise<CommandResult> {
-  const { 'older-than': ageMs, 'dry-run': dryRun, json } = flags
-  const before = ageMs === undefined ? undefined : new Date(context.now() - ageMs).toISOString()
+  const { 'older-than': ageMs = 0, 'dry-run': dryRun, json } = flags
+  const asks = !dryRun && !flags.yes
+  const before = ageMs > 0 || asks ? new Date(context.now() - ageMs).toISOString() : undefined
   return withExistingSessions(context, async (reached) => {
-    if (!dryRun && !flags.yes) {
-      const count = reached ? orThrow(await reached.sessions.emptyTrash({ dryRun: true, before })).count : 0
-      const what = `${counted(count, 'session')} in the trash`
-      if (count > 0 && !(await confirm(`Delete ${what} permanently? There is no way back.`, context)))
-        return exitCodes.failed
+    if (asks && reached) {
+      const found = orThrow(await reached.sessions.emptyTrash({ dryRun: true, before }))
+      if (found.count > 0 && !(await confirmDeletion(found, context))) return exitCodes.failed
     }
     const removal = reached ? orThrow(await reached.sessions.emptyTrash({ dryRun, before })) : nothingRemoved(dryRun)
     await printRemoval(removal, deletedForever, json, context)
     return exitCodes.ok
   })
+}
+
+const namedMax = 10
+
+async function confirmDeletion({ count, gone }: Removal, context: CliContext): Promise<boolean> {
+  const named = gone.slice(0, namedMax).map(({ handle, title }) => `  ${handle}${title && `  ${escapeLine(title)}`}`)
+  const more = count - named.length
+  const names = [...named, ...(more > 0 ? [`  … and ${more} more`] : [])].join('\n')
+  return confirm(
+    `${names}\nDelete ${counted(count, 'session')} in the trash permanently? There is no way back.`,
+    context,
+  )
 }

@@ -37,7 +37,8 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
     if (signal.aborted) return exitCodes.interrupted
     // In a folder that is imported again and again, sessions that were continued here are no failure.
     const hasRefused = files.some(
-      ({ status, file }) => status === 'failed' || (status === 'changed' && paths.has(file)),
+      (file) =>
+        file.status === 'failed' || (paths.has(file.file) && (file.status === 'changed' || isDamagedWhole(file))),
     )
     const hasFailed = hasRefused || !files.some(isSession)
     return hasFailed ? exitCodes.failed : exitCodes.ok
@@ -45,6 +46,9 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
     await opened.close()
   }
 }
+
+/** Whether a file is a session of which nothing could be read. One in which nothing was said yet is not damaged. */
+const isDamagedWhole = ({ status, remarks }: ImportedFile): boolean => status === 'empty' && remarks.length > 0
 
 const isSession = ({ status }: ImportedFile): boolean => status !== 'skipped' && status !== 'failed'
 
@@ -142,8 +146,10 @@ export function problemText(files: readonly ImportedFile[], named: ReadonlySet<s
     const more = left > 0 ? `… and ${left} more that ${what}. Use --list to list them all.\n` : ''
     return [...own, ...others.slice(0, most)].map(textOf).join('') + more
   }
+  const damaged = files.filter(isDamagedWhole)
   return (
     bounded(failed, ({ fault }) => `${escapeLine(fault?.message ?? '')}\n`, 'failed') +
+    bounded(damaged, ({ file }) => `${escapeLine(file)} is damaged: no message of it can be read.\n`, 'are damaged') +
     bounded(changed, changedText, 'differ')
   )
 }

@@ -192,10 +192,13 @@ describe('the screen of the terminal UI', () => {
 
   it('starts a new session if the list of -r is left with Esc', async () => {
     await using screen = openTui(cli, ['-r'])
-    await screen.until(/Sessions of/)
+    await screen.until(/Sessions of[\s\S]*Esc new session/)
     screen.type('\u001b')
     await screen.until(/exec · demo\/agent/)
     await say(screen, 'count to 6', /1, 2, 3, 4, 5, 6/)
+    await say(screen, '/pin', /· Pinned: the session is listed first/)
+    await say(screen, '/pin', /· No longer pinned\./)
+    await say(screen, '/rename Six numbers', /· The title is now: Six numbers/)
   })
 
   it('uses the mouse in lists only if asked: wheel and click', async () => {

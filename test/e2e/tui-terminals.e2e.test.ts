@@ -70,6 +70,9 @@ describe('terminals', () => {
         expect(shown.match(/❯ count to 40/g)).toHaveLength(1)
         expect(shown.match(/^─+$/gm)).toHaveLength(1)
       }
+      const scrollback = await tmux('capture-pane', '-p', '-S', '-', '-E', '-1')
+      expect(scrollback).toContain('❯ count to 40') // what was on the screen before the first resize
+      expect(scrollback).not.toMatch(/^ {2}exec ·|^─+$/m) // no input and no status line of a former size
       await tmux('send-keys', 'C-o')
       await until(/Transcript[\s\S]*❯ count to 40/)
       await tmux('send-keys', 'q')

@@ -67,4 +67,18 @@ describe('completion', () => {
     expect(wordsOf('config', '')).toEqual(['list', 'get', 'set', 'unset', 'edit', 'path'])
     expect(wordsOf('tell', 'x', '')).toContain('respondToApproval')
   })
+
+  it('offers the settings of config and their values, and verdicts, tools and rules of permissions', () => {
+    expect(complete(['config', 'set', ''], vocabulary)).toEqual({ type: 'settings' })
+    expect(complete(['config', 'set', 'sandbox', ''], vocabulary)).toEqual({ type: 'values', setting: 'sandbox' })
+    for (const action of ['list', 'edit', 'path'])
+      expect(complete(['config', action, ''], vocabulary)).toEqual({ type: 'nothing' })
+    expect(complete(['config', 'get', 'sandbox', ''], vocabulary)).toEqual({ type: 'nothing' })
+    expect(complete(['permissions', 'add', ''], vocabulary)).toMatchObject({
+      words: [{ word: 'allow' }, { word: 'ask' }, { word: 'deny' }],
+    })
+    expect(complete(['permissions', 'add', 'allow', ''], vocabulary)).toEqual({ type: 'tools' })
+    expect(complete(['permissions', 'remove', ''], vocabulary)).toEqual({ type: 'rules' })
+    expect(complete(['permissions', 'list', ''], vocabulary)).toEqual({ type: 'nothing' })
+  })
 })

@@ -10,7 +10,9 @@ export type ShellCompletion =
       readonly words: readonly NextWord[] /** Whether a session may come too. */
       readonly orSession?: true
     }
-  | { readonly type: 'sessions' | 'trashed' | 'models' | 'providers' | 'files' }
+  | { readonly type: 'sessions' | 'trashed' | 'models' | 'providers' | 'tools' | 'rules' | 'settings' | 'files' }
+  /** The values of a setting. */
+  | { readonly type: 'values'; readonly setting: string }
   /** The branches of a session. */
   | { readonly type: 'branches'; readonly session: string }
   | { readonly type: 'nothing' }
@@ -100,6 +102,23 @@ function flagValues({ flags }: CommandSpec, flag: string, [session]: readonly st
   return ['dir', 'file'].includes(value) ? { type: 'files' } : nothing
 }
 
+const takesKey = (action: string | undefined): boolean => ['get', 'set', 'unset'].includes(action ?? '')
+
+/** Returns what follows `permissions`: an action, a verdict and a tool of a new rule, or the id of a rule. */
+function ruleValues(what: string, [action]: readonly string[]): ShellCompletion {
+  if (what.includes('/')) return words(what.split('/').map((word) => ({ word, about: '' })))
+  if (action === 'remove') return what === 'verdict' ? { type: 'rules' } : nothing
+  if (action !== 'add') return nothing
+  if (what === 'verdict') return words(verdicts)
+  return what === 'tool' ? { type: 'tools' } : nothing
+}
+
+const verdicts: readonly NextWord[] = [
+  { word: 'allow', about: 'run without asking' },
+  { word: 'ask', about: 'ask each time' },
+  { word: 'deny', about: 'refuse' },
+]
+
 function positionalValues(
   name: string,
   { positionals = [] }: CommandSpec,
@@ -115,6 +134,10 @@ function positionalValues(
   if (what === 'branch') return { type: 'branches', session: before[0] ?? '' }
   if (what === 'provider') return { type: 'providers' }
   if (what === 'command' && name === 'tell') return words(tellCommands)
+  if (name === 'config' && what === 'key') return takesKey(before[0]) ? { type: 'settings' } : nothing
+  if (name === 'config' && what === 'value')
+    return before[0] === 'set' ? { type: 'values', setting: before[1] ?? '' } : nothing
+  if (name === 'permissions') return ruleValues(what, before)
   if (what.includes('/')) return words(what.split('/').map((word) => ({ word, about: '' })))
   return /file|directory|path|dir|from|to/.test(what) ? { type: 'files' } : nothing
 }

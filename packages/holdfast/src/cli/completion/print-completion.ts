@@ -41,6 +41,14 @@ async function lookUp(completion: ShellCompletion, context: CliContext): Promise
       return (await listModels(context)).providers.map(({ provider, title }) => ({ word: provider, about: title }))
     case 'branches':
       return branches(completion.session, context)
+    case 'settings':
+      return (await settings()).map(({ key, about }) => ({ word: key, about }))
+    case 'values':
+      return valuesOf(completion.setting, context)
+    case 'tools':
+      return tools(context)
+    case 'rules':
+      return rules(context)
     default:
       return []
   }
@@ -65,6 +73,46 @@ async function branches(name: string, context: CliContext): Promise<readonly Nex
     return undefined
   })
   return found
+}
+
+/** Returns the settings of the configuration with their schema. */
+async function settings() {
+  const { Config } = await import('../../system/config/config.ts')
+  return Object.entries(Config.shape)
+    .filter(([key]) => key !== '$schema')
+    .map(([key, schema]) => ({ key, schema, about: schema.description ?? '' }))
+}
+
+/** Returns the values of a setting that has few, or the models if it is one. */
+async function valuesOf(setting: string, context: CliContext): Promise<readonly NextWord[]> {
+  if (/^(model|\w+Model)$/.test(setting))
+    return (await listModels(context)).models.map(({ model, title }) => ({ word: model, about: title ?? '' }))
+  const found = (await settings()).find(({ key }) => key === setting)
+  const schema: unknown = found?.schema.unwrap()
+  const options = schema instanceof Object && 'options' in schema ? schema.options : undefined
+  const kind = schema instanceof Object && 'type' in schema ? schema.type : undefined
+  const values = kind === 'boolean' ? ['true', 'false'] : kind === 'enum' && Array.isArray(options) ? options : []
+  return values.map((word) => ({ word: String(word), about: '' }))
+}
+
+async function tools({ environment, home, cwd }: CliContext): Promise<readonly NextWord[]> {
+  const { listTools } = await import('../../list-tools.ts')
+  const { tools: listed } = orThrow(await listTools({ environment, home, workdir: cwd() }))
+  return [
+    { word: '*', about: 'every tool' },
+    ...listed.map(({ name, about }) => ({ word: name, about: firstSentence(about) })),
+  ]
+}
+
+const firstSentence = (text: string): string => /^[^.\n]*/.exec(text)?.[0] ?? ''
+
+async function rules({ home }: CliContext): Promise<readonly NextWord[]> {
+  const { openPermissionRules } = await import('../../permission-rules.ts')
+  const found = orThrow(await openPermissionRules(home).list({}))
+  return found.map(({ id, verdict, tool, pattern }) => ({
+    word: id,
+    about: `${verdict} ${tool} ${pattern ?? ''}`.trim(),
+  }))
 }
 
 async function listModels({ environment, home }: CliContext) {

@@ -1,4 +1,5 @@
 import { PassThrough, Writable } from 'node:stream'
+import type { Frame } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { createRunOutput } from '../render/run-output.ts'
 import { wrapSentences } from '../render/wrap-words.ts'
@@ -45,9 +46,8 @@ it.each([
 it('wraps what the model thinks and what Holdfast says, but not what ran', async () => {
   const { err, shown } = openScreen(30)
   const output = createRunOutput(false, { out: err, err })
-  const sessionId = 'ses_01hx0000000000000000000000' as never // only records are printed
-  const delta = { type: 'delta', sessionId, step: 1, part: 0, kind: 'thinking' } as const
-  for (const text of ['The request has one line: ru', 'n with shell.']) await output.show({ ...delta, text })
+  const delta = { type: 'delta', step: 1, part: 0, kind: 'thinking' }
+  for (const text of ['The request has one line: ru', 'n with shell.']) await output.show({ ...delta, text } as Frame) // no more of it is read
   await output.note('→ shell {"command":"echo one two three four five"}')
   await output.tell('The store accepts writes again, and the turn goes on.')
   expect(shown()).toBe(

@@ -25,6 +25,7 @@ import type { CliContext } from '../terminal/cli-context.ts'
 import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 import { createPaint } from '../terminal/output.ts'
 import { type Approvals, canAsk, createAnswering } from './answer-calls.ts'
+import { changedText } from './changed-text.ts'
 
 /** A command that starts a turn, or lets one go on. */
 export type TurnCommand = Extract<
@@ -88,7 +89,7 @@ export async function runTurn(
     const sent = await handle.submit(command, { commandId })
     if (!sent.ok) return sent
     const ran = command.type === 'sendPrompt' ? commandResult('sendPrompt', sent.value).ran : undefined
-    if (ran !== undefined) return ok(await finishCommand(handle, { ran, seq: sent.value.seq }, output, options))
+    if (ran !== undefined) return ok(await finishCommand(handle, { ran, answer: sent.value }, output, options))
     if (isAnswer) await options.onAnswered?.(sent.value)
     if (isAnswer && running === null) return ok(exitCodes.ok) // a subagent in the background asked: there is no turn
     const { queued } = sent.value.result
@@ -193,17 +194,19 @@ async function finish(
 /** Prints the answer of a built-in slash command, which has no turn. */
 async function finishCommand(
   handle: SessionHandle,
-  { ran, seq }: { readonly ran: string; readonly seq: number },
+  { ran, answer }: { readonly ran: string; readonly answer: Answer },
   output: RunOutput,
   { isJson, context }: RunTurnOptions,
 ): Promise<ExitCode> {
   const after = await handle.snapshot()
-  const note = after.ok ? after.value.messages.find(({ id, kind }) => id === seq && kind === 'system') : undefined
+  const note = after.ok
+    ? after.value.messages.find(({ id, kind }) => id === answer.seq && kind === 'system')
+    : undefined
   const text = note?.kind === 'system' ? note.text : ''
   if (!isJson && text !== '') await context.out.write(`${escapeHidden(text)}\n`)
   const status = after.ok ? after.value.view.status : 'idle'
   await output.end({ sessionId: handle.id, text, status, usage: noUsage, reason: 'done' })
-  if (text === '') await output.tell(`/${ran}: done.`)
+  if (text === '') await output.tell(changedText(answer) ?? `/${ran}: done.`)
   return exitCodes.ok
 }
 

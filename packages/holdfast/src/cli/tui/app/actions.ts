@@ -6,6 +6,7 @@ import {
   limits,
   type Result,
 } from '@holdfast/protocol'
+import { changedText } from '../../sessions/changed-text.ts'
 import { emptyEditor, insert, withText } from '../input/editor.ts'
 import { editOutside } from '../input/external-editor.ts'
 import { findDroppedFile, storeClipboardImage, storeFile } from '../input/pasted-files.ts'
@@ -43,7 +44,11 @@ async function sendContent(
 ): Promise<void> {
   const type = queue === 'steering' ? 'sendPrompt' : 'queueFollowUp'
   const answer = await submit(app, { type, content: [...content] })
-  if (answer?.ok) return app.pastes.forget(text)
+  if (answer?.ok) {
+    const changed = changedText(answer.value)
+    if (changed !== null) app.host.notice(changed)
+    return app.pastes.forget(text)
+  }
   // Refused: the person gets the text back, before what was typed since.
   const { text: since } = app.editor
   setInput(app, since === '' ? text : `${text}\n\n${since}`)

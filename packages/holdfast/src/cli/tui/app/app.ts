@@ -9,7 +9,7 @@ import { openPromptHistory } from '../input/prompt-history.ts'
 import { createCodeColours } from '../render/code.ts'
 import { graphemesOf } from '../term/cell-width.ts'
 import type { KeyEvent } from '../term/decode-keys.ts'
-import { line, type StyledLine, shownLine, shownText, span, styles } from '../term/lines.ts'
+import { cutLine, line, type StyledLine, shownLine, shownText, span, styles } from '../term/lines.ts'
 import { wrapText } from '../term/wrap.ts'
 import type { FullView, ViewHost } from '../views/full-view.ts'
 import type { App } from './app-state.ts'
@@ -174,16 +174,23 @@ function showSession(app: App, handle: NonNullable<App['handle']>): void {
       isFirst = false
       const title = live.meta.title === '' ? 'new session' : shownText(live.meta.title.split('\n')[0] ?? '')
       if (!isOther && live.meta.turnCount === 0) {
-        const { columns = 80 } = app.context.screen?.() ?? {}
-        app.toPrint.push(...welcome(live.meta.workspace, live.view.model, columns))
+        app.toPrint.push(...welcome(live.meta.workspace, live.view.model, columnsOf(app)))
       }
-      if (isOther || live.meta.title !== '')
-        app.toPrint.push([], [span(`── ${live.meta.handle}`, styles.accent), span(`  ${title} ──`, styles.dim)])
+      if (isOther || live.meta.title !== '') app.toPrint.push([], headingRow(live.meta.handle, title, columnsOf(app)))
       for (const send of app.early.splice(0)) send()
     }
     app.redraw()
   })
   void loadCommands(app, handle)
+}
+
+const columnsOf = ({ context }: App): number => context.screen?.().columns || 80
+
+/** Returns the heading of a session that is shown: its handle, which is never cut, and its title. */
+function headingRow(handle: string, title: string, columns: number): StyledLine {
+  const [start, end] = [`── ${handle}`, ' ──']
+  const room = Math.max(0, columns - 1 - start.length - end.length)
+  return [span(start, styles.accent), ...cutLine([span(`  ${title}`, styles.dim)], room), span(end, styles.dim)]
 }
 
 /** Says where a new session works, and what to do. */

@@ -74,6 +74,8 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   let isMisplaced = false
   /** How many rows were printed above the live region. */
   let printed = 0
+  /** Whether this process drew all rows on the screen: none of the shell is left on it. */
+  let isOwnScreen = false
 
   function draw(): void {
     cancel()
@@ -122,16 +124,26 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   }
 
   /**
-   * Clears the screen and prints the newest messages again. If rows of the shell may be on it, it moves into the scrollback,
-   * which then has these messages twice.
+   * Clears the screen and prints the newest messages again. If rows of the shell may be on it, all of it but the live region
+   * moves into the scrollback, which then has these messages twice.
    */
   function drawAnew(): void {
     isMisplaced = false
     const { rows } = terminal.size()
     const live = painted.rows.length
-    terminal.write(printed + live > rows ? eraseRows(rows) : clearScreen)
+    isOwnScreen ||= printed + live > rows
+    if (!isOwnScreen) eraseLive() // else the scrollback would get an input and a status line
+    terminal.write(isOwnScreen ? eraseRows(rows) : clearScreen)
+    isOwnScreen = true
     painted = nothingPainted
     app.scrollback = createScrollback(app.colours, Math.max(1, rows - live - openingRows))
+  }
+
+  /** Erases the live region. The cursor stays where it began. */
+  function eraseLive(): void {
+    const nothing = { print: [], live: [], cursor: null, columns: terminal.size().columns }
+    terminal.write(paint(painted, nothing, isColoured).text)
+    painted = nothingPainted
   }
 
   function busyRow(spinner: string, now: number): StyledLine | null {
@@ -178,15 +190,10 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
     release() {
       cancel()
       isReleased = true
+      isOwnScreen = false
       if (full !== null) terminal.write(`${mouseOff}${leaveFull}`)
       full = null
-      const { text } = paint(
-        painted,
-        { print: [], live: [], cursor: null, columns: terminal.size().columns },
-        isColoured,
-      )
-      terminal.write(text)
-      painted = nothingPainted
+      eraseLive()
     },
     end() {
       if (hasEnded) return

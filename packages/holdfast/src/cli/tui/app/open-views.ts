@@ -43,7 +43,7 @@ export function openHelp(app: App): void {
 }
 
 /** Lists the sessions, to open one here. `onNone` is called if none was chosen. */
-export function openSessions(app: App, search = '', onNone: () => void = () => undefined): void {
+export function openSessions(app: App, search = '', onNone?: () => void): void {
   const { reached, context } = app
   if (!reached) return
   const workspace = resolveWorkspace(context)
@@ -62,10 +62,11 @@ export function openSessions(app: App, search = '', onNone: () => void = () => u
         ...app.host,
         close() {
           app.host.close()
-          onNone()
+          onNone?.()
         },
       },
       search,
+      ...(onNone && { leaving: 'new session' }),
     }),
   )
 }

@@ -9,32 +9,49 @@ export type StatusFacts = Pick<
   'view' | 'meta' | 'here' | 'presence' | 'client' | 'connection' | 'storageError'
 >
 
-/** A part of the status line. Those with the highest number are left out first if there is no room. */
-type Part = { readonly line: StyledLine; readonly rank: number }
+/** A part of the status line. The least important, those with the highest rank, are left out if there is no room. */
+type Part = {
+  readonly line: StyledLine
+  readonly rank: number /** For a narrow terminal. */
+  readonly short?: StyledLine
+}
 
 /** Returns the status line: mode, activity, model, thinking level, context, cost, who drives, edit boundaries. */
 export function statusRow(facts: StatusFacts, width: number, hint: string): StyledLine {
   const { view, meta } = facts
   if (!view || !meta) return cutLine([span('  opening…', styles.dim)], width)
+  const [model, context, role] = [modelPart(facts), contextPart(facts), rolePart(facts)]
   const parts: readonly Part[] = [
-    { rank: 0, line: modePart(view.mode) },
-    { rank: 1, line: activityPart(facts) },
-    { rank: 2, line: modelPart(facts) },
-    { rank: 6, line: view.thinkingLevel === 'off' ? [] : [span(`think ${view.thinkingLevel}`, styles.dim)] },
-    { rank: 3, line: contextPart(facts) },
-    { rank: 5, line: [span(costText(meta.usage.cost), styles.dim)] },
-    { rank: 4, line: rolePart(facts) },
-    { rank: 4, line: boundaryPart(view.boundaries.length) },
-    { rank: 7, line: view.branch === null ? [] : [span(`⎇ ${shownLine(view.branch)}`, styles.dim)] },
-    { rank: 8, line: [span(hint, styles.dim)] },
+    { rank: 1, line: modePart(view.mode) },
+    { rank: 0, line: activityPart(facts) },
+    { rank: 3, line: model, short: model.slice(1) }, // without the provider
+    { rank: 7, line: view.thinkingLevel === 'off' ? [] : [span(`think ${view.thinkingLevel}`, styles.dim)] },
+    { rank: 4, line: context, short: shortContext(facts) },
+    { rank: 6, line: [span(costText(meta.usage.cost), styles.dim)] },
+    { rank: 2, line: role, short: role.map(({ text, style }) => span(text.split(',')[0] ?? '', style)) },
+    { rank: 5, line: boundaryPart(view.boundaries.length) },
+    { rank: 8, line: view.branch === null ? [] : [span(`⎇ ${shownLine(view.branch)}`, styles.dim)] },
+    { rank: 9, line: [span(hint, styles.dim)] },
   ]
-  const shown = parts.filter(({ line }) => lineWidth(line) > 0)
-  for (let most = 8; most >= 0; most--) {
-    const kept = shown.filter(({ rank }) => rank <= most)
-    const joined = joinParts(kept.map(({ line }) => line))
-    if (lineWidth(joined) <= width || most === 0) return cutLine(joined, width)
-  }
-  return []
+  return cutLine(fitParts(parts, width), width)
+}
+
+/** Joins as many parts as fit, by rank: first in short, then as many as fit in full. */
+function fitParts(parts: readonly Part[], width: number): StyledLine {
+  const byRank = parts
+    .map((part, index) => ({ ...part, index }))
+    .filter(({ line }) => lineWidth(line) > 0)
+    .sort((one, other) => one.rank - other.rank)
+  let kept = new Map<number, StyledLine>()
+  const joined = (lines: ReadonlyMap<number, StyledLine>) =>
+    joinParts([...lines].sort(([one], [other]) => one - other).map(([, line]) => line))
+  for (const isShort of [true, false])
+    for (const { index, line, short = line } of byRank) {
+      if (!isShort && !kept.has(index)) continue
+      const next = new Map(kept).set(index, isShort ? short : line)
+      if (lineWidth(joined(next)) <= width || next.size === 1) kept = next
+    }
+  return joined(kept)
 }
 
 const joinParts = (parts: readonly StyledLine[]): StyledLine => [
@@ -94,6 +111,9 @@ function contextPart({ view, here }: StatusFacts): StyledLine {
     span(` ${Math.round(share * 100)}% ${tokensText(tokens)}`, styles.dim),
   ]
 }
+
+const shortContext = ({ view, here }: StatusFacts): StyledLine =>
+  view ? [span(`${Math.round(contextUsageOf({ view, here }).share * 100)}%`, styles.dim)] : []
 
 function rolePart({ presence, client }: StatusFacts): StyledLine {
   const driver = presence.find(({ role }) => role === 'driver')?.client

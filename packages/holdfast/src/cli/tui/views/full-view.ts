@@ -1,3 +1,4 @@
+import { cellWidth } from '../term/cell-width.ts'
 import type { KeyEvent } from '../term/decode-keys.ts'
 import { cutLine, emptyLine, line, type StyledLine, span, styles } from '../term/lines.ts'
 import type { CursorPlace } from '../term/painter.ts'
@@ -41,8 +42,21 @@ export function framed(
     cutLine([span(` ${title} `, `${styles.bold};${styles.inverse}`)], columns),
     emptyLine,
     ...filled.map((row) => cutLine(row, columns)),
-    cutLine(line(` ${hints}`, styles.dim), columns),
+    cutLine(line(` ${fitHints(hints, columns - 1)}`, styles.dim), columns),
   ]
+}
+
+const hintGap = '   '
+
+/** Leaves hints out until the rest fits, the last ones first. How to leave is always said. */
+export function fitHints(hints: string, columns: number): string {
+  const parts = hints.split(hintGap)
+  while (cellWidth(parts.join(hintGap)) > columns) {
+    const last = parts.findLastIndex((part) => !/\b(?:Esc|q) /.test(part))
+    if (last === -1) break
+    parts.splice(last, 1)
+  }
+  return parts.join(hintGap)
 }
 
 /** Whether an event is one of these keys; a typed letter counts as the key of its name. */

@@ -71,7 +71,7 @@ export function createListView<Item>(options: ListViewOptions<Item>, host: ViewH
     const room = Math.max(1, size.rows - 5)
     const isBeside = preview !== undefined && size.columns >= 100
     const listWidth = isBeside ? Math.floor(size.columns / 2) : size.columns
-    const below = preview && !isBeside ? Math.min(8, Math.floor(room / 3)) : 0
+    const below = preview && !isBeside ? Math.min(8, Math.max(Math.floor(room / 3), room - all.length - 2)) : 0
     const listRoom = Math.max(1, room - (below > 0 ? below + 1 : 0))
     first = Math.min(first, chosen, Math.max(0, all.length - listRoom))
     if (chosen >= first + listRoom) first = chosen - listRoom + 1

@@ -54,6 +54,16 @@ describe('the turns to go back before', () => {
     expect(live.hasOlder).toBe(false)
   })
 
+  it.each([40, 60, 100])('says in %i columns what going back does, in whole words', async (columns) => {
+    const view = createRewindView({ live: createLoaded([[said(1, 0, 'first')]]), onChoose: () => undefined, host })
+    const rows = view.draw({ columns, rows: 24 }).rows.map((row) => row.map(({ text }) => text).join(''))
+    for (const row of rows) expect(row.length).toBeLessThanOrEqual(columns)
+    const text = rows.map((row) => row.replace(/^.*│/, '').trim()).join(' ')
+    expect(text).toContain('The later turns are saved as a branch. The prompt comes back into the input.')
+    expect(text).toContain('Ctrl+F also puts back the files that tools changed since; it shows them first.')
+    expect(rows.at(-1)).toContain('Esc back')
+  })
+
   it('says that older turns cannot be loaded', async () => {
     const live = createLoaded([[said(1, 0, 'first')], [said(3, 1, 'second')]], {
       ok: false,

@@ -1,7 +1,8 @@
 import type { LiveView } from '@holdfast/client'
 import { type Fault, ok, type Result } from '@holdfast/protocol'
 import { oneLineText } from '../render/format.ts'
-import { cutLine, line, type StyledLine, shownLine, span, styles } from '../term/lines.ts'
+import { cutLine, type StyledLine, shownLine, span, styles } from '../term/lines.ts'
+import { wrapText } from '../term/wrap.ts'
 import type { FullView, ViewHost } from './full-view.ts'
 import { createListView } from './list-view.ts'
 
@@ -72,13 +73,11 @@ export function createRewindView({ live, onChoose, host }: RewindDeps): FullView
       row: ({ turn, prompt }, width) => rewindRow(turn, prompt, width),
       textOf: ({ prompt }) => prompt,
       preview: (_, width) => [
-        cutLine(
-          line('The later turns are saved as a branch. The prompt comes back into the input.', styles.dim),
+        ...wrapText('The later turns are saved as a branch. The prompt comes back into the input.', width, styles.dim),
+        ...wrapText(
+          'Ctrl+F also puts back the files that tools changed since; it shows them first.',
           width,
-        ),
-        cutLine(
-          line('Ctrl+F also puts back the files that tools changed since; it shows them first.', styles.dim),
-          width,
+          styles.dim,
         ),
       ],
       onChoose: (row) => onChoose(row, false),

@@ -25,6 +25,8 @@ type SessionsDeps = {
   readonly host: ViewHost
   /** What to search for at the start. */
   readonly search?: string
+  /** What Esc does, in a word or two. */
+  readonly leaving?: string
 }
 
 /** A row of the list: a session, with the place in it that a search found. */
@@ -35,7 +37,8 @@ const hitsMax = 50
 const searchAfterMs = 80
 
 /** Lists the sessions of the folder, or of all folders. Typing searches titles and the text of all messages. */
-export function createSessionsView({ sessions, workspace, now, onChoose, host, search = '' }: SessionsDeps): FullView {
+export function createSessionsView(deps: SessionsDeps): FullView {
+  const { sessions, workspace, now, onChoose, host, search = '', leaving = 'back' } = deps
   let rows: readonly Row[] = []
   let isEverywhere = workspace === null
   let text = search
@@ -126,7 +129,7 @@ export function createSessionsView({ sessions, workspace, now, onChoose, host, s
       get empty() {
         return state
       },
-      hints: '↑↓ choose   Enter opens   type to search all text   Tab all folders   Esc back',
+      hints: `↑↓ choose   Enter opens   Tab all folders   type to search all text   Esc ${leaving}`,
     },
     host,
   )

@@ -133,9 +133,9 @@ async function measure(dir: string): Promise<readonly Row[]> {
     ),
     row(`processor at ${number(deltasPerSecond)} deltas/s`, `${number(100 * typing.share)} %`, '', null),
     row(`processor, idle for ${idleMs / 1000} s`, ms(idle), '0 ms', idle <= 10),
-    row('own process: open', ms(own.opened), '', null),
-    row('own process: resident', `${number(own.resident)} MB`, '', null),
-    row('own process: idle', ms(own.idle), '', null),
+    row('own process: open', ms(own.opened), '< 300 ms', own.opened < 300),
+    row('own process: resident', `${number(own.resident)} MB`, '< 150 MB', own.resident < 150),
+    row(`own process: idle for ${idleMs / 1000} s`, ms(own.idle), '0 ms', own.idle <= 10),
   ]
 }
 

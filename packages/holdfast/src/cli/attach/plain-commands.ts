@@ -4,6 +4,7 @@ import {
   type Answer,
   type CommandInput,
   commandResult,
+  limits,
   linesText,
   listActiveTrust,
   orThrow,
@@ -16,6 +17,7 @@ import { describeFiles, describePreview } from '../render/restored-files.ts'
 import { branchTable, fileTable, formatAge, sessionTable } from '../render/tables.ts'
 import { textTable } from '../render/text-table.ts'
 import { boundaryCommand } from '../sessions/boundary-command.ts'
+import { readSlashCommand, type SlashName, slashTexts } from '../sessions/slash-commands.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { toFault } from '../terminal/to-fault.ts'
 
@@ -33,64 +35,53 @@ export type PlainDeps = {
   readonly leave: () => void
 }
 
-type PlainCommand = {
-  readonly about: string
-  readonly given?: string
-  /** Whether it is the session's command if something follows the name, such as `/model demo/agent`. */
-  readonly isBare?: true
-  readonly run: (deps: PlainDeps, given: string) => unknown
-}
+type RunPlain = (deps: PlainDeps, given: string) => unknown
 
 /** The commands that need a screen, and what to use instead. */
-const needsScreen = (instead: string): PlainCommand => ({
-  about: '',
-  run: ({ tell }) => tell(`This works on a screen only. ${instead}`),
-})
+const needsScreen = {
+  new: 'Leave with /leave; holdfast starts a new session.',
+  transcript: 'holdfast show prints the whole transcript.',
+  fold: 'Here calls are printed in full.',
+  mouse: 'Here the mouse belongs to the terminal.',
+} as const satisfies { readonly [Name in SlashName]?: string }
 
-/** The commands of plain mode that the session itself does not know, by name. It has a word about each of the terminal UI's. */
-export const plainCommands: Readonly<Record<string, PlainCommand>> = {
-  help: { about: 'list the commands', run: printHelp },
-  leave: { about: 'leave', run: ({ leave }) => leave() },
-  quit: { about: 'leave', run: ({ leave }) => leave() },
-  drive: { about: 'take control', run: ({ send }) => send({ type: 'claimDriver', takeOver: true }) },
-  sessions: { about: 'list the sessions of this folder', run: printSessions },
-  search: { about: 'search the text of all sessions', given: '<text>', run: printHits },
-  model: { about: 'list the models', isBare: true, run: printModels },
-  think: { about: 'list the thinking levels', isBare: true, run: printLevels },
-  branches: { about: 'list the branches', run: printBranches },
-  switch: { about: 'list the branches', isBare: true, run: printBranches },
-  undo: { about: 'take the last turn back, with its file changes', given: '[yes]', run: undoTurn },
-  files: { about: 'list the files that the session changed', run: printFiles },
-  boundaries: {
-    about: 'show, set and clear the lines that tools may change',
-    given: '[<file> <lines> | clear [<file>]]',
-    run: printBoundaries,
-  },
-  agents: { about: 'list the subagents', run: printAgents },
-  todos: { about: "list the agent's tasks", run: printTodos },
-  skills: { about: 'list the skills; with a name, activate or end one', given: '[<name>]', run: printSkills },
-  trust: { about: 'list what runs without asking, or revoke it', given: '[revoke <tool>]', run: printTrust },
-  screens: { about: 'list who is attached', run: printScreens },
-  continue: { about: 'take an interrupted turn up again', run: ({ send }) => send({ type: 'continue' }) },
-  fork: { about: 'make a new session with the same past', run: fork },
-  uncompact: {
-    about: 'give the model the messages before a summary back',
-    run: ({ send }) => send({ type: 'undoCompaction' }),
-  },
-  export: { about: 'write the session to a file', given: '[file.md|html|json|jsonl]', run: exportSession },
-  new: needsScreen('Leave with /leave; holdfast starts a new session.'),
-  transcript: needsScreen('holdfast show prints the whole transcript.'),
-  fold: needsScreen('Here calls are printed in full.'),
-  mouse: needsScreen('Here the mouse belongs to the terminal.'),
+/** What each other command does in lines. */
+const commands: Readonly<Record<Exclude<SlashName, keyof typeof needsScreen>, RunPlain>> = {
+  help: printHelp,
+  sessions: printSessions,
+  search: printHits,
+  model: printModels,
+  think: printLevels,
+  branches: printBranches,
+  switch: printBranches,
+  rewind: printTurns,
+  branch: printTurns,
+  undo: undoTurn,
+  files: printFiles,
+  boundaries: printBoundaries,
+  agents: printAgents,
+  todos: printTodos,
+  skills: printSkills,
+  trust: printTrust,
+  screens: printScreens,
+  drive: ({ send }) => send({ type: 'claimDriver', takeOver: true }),
+  continue: ({ send }) => send({ type: 'continue' }),
+  fork,
+  uncompact: ({ send }) => send({ type: 'undoCompaction' }),
+  export: exportSession,
+  quit: ({ leave }) => leave(),
 }
+
+const isForScreen = (name: SlashName): name is keyof typeof needsScreen => Object.hasOwn(needsScreen, name)
 
 /** Runs a command of plain mode. Returns false for any other text. */
 export async function runPlainCommand(text: string, deps: PlainDeps): Promise<boolean> {
-  const [, name = '', given = ''] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? []
-  const found = Object.hasOwn(plainCommands, name) ? plainCommands[name] : undefined
-  if (!found || (found.isBare && given !== '')) return false
+  const found = readSlashCommand(text.replace(/^\/leave\b/, '/quit'))
+  if (!found) return false
+  const { name, given } = found
   try {
-    await found.run(deps, given.trim())
+    if (isForScreen(name)) await deps.tell(`This works on a screen only. ${needsScreen[name]}`)
+    else await commands[name](deps, given)
   } catch (error) {
     const known = toFault(error)
     if (!known) throw error
@@ -101,9 +92,12 @@ export async function runPlainCommand(text: string, deps: PlainDeps): Promise<bo
 
 async function printHelp({ handle, context: { err }, note, tell }: PlainDeps): Promise<void> {
   const ofSession = orThrow(await handle.commands())
-  const own = Object.entries(plainCommands).filter(([, { about, isBare }]) => about !== '' && !isBare)
+  const own = slashTexts().filter(([name, { isBare }]) => !isForScreen(name) && !isBare)
   const rows = [
-    ...own.map(([name, { about, given }]) => [`/${name}${given ? ` ${given}` : ''}`, about]),
+    ...own.map(([name, text]) => {
+      const { about, given } = { ...text, ...text.inLines }
+      return [`/${name}${given === undefined ? '' : ` ${given}`}`, about]
+    }),
     ...ofSession
       .filter(({ name }) => !own.some(([one]) => one === name))
       .map(({ name, arguments: named, description }) => [
@@ -115,6 +109,17 @@ async function printHelp({ handle, context: { err }, note, tell }: PlainDeps): P
   await tell(
     'At this terminal: /leave ends, /drive takes control. A question is answered with y, t, s, a or n, or n and a reason.',
   )
+}
+
+/** Lists the newest turns, each with the prompt that began it. */
+async function printTurns({ handle, note, tell }: PlainDeps): Promise<void> {
+  const { messages } = orThrow(await handle.page({ limit: limits.pageMessagesMax }))
+  const begun = new Map<number, string>()
+  for (const one of messages)
+    if (one.kind === 'user' && !one.child && !begun.has(one.turn)) begun.set(one.turn, one.text)
+  if (begun.size === 0) return tell('There is no turn to go back to.')
+  for (const [turn, text] of begun) await note(`${turn}  ${escapeLine(text.slice(0, 200))}`)
+  await tell('/rewind <turn> goes back to the end of a turn. The later ones are saved as a branch.')
 }
 
 async function printSessions({ handle, sessions, context, note, tell }: PlainDeps): Promise<void> {

@@ -1,8 +1,7 @@
-import { builtInCommands, type CommandInput, fault, ok, refuse, type SessionHandle } from '@holdfast/protocol'
+import { type CommandInput, fault, ok, refuse, type SessionHandle } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
+import { slashTexts } from '../sessions/slash-commands.ts'
 import { createTextOutput } from '../testing/text-output.ts'
-import { listCommands } from '../tui/app/terminal-commands.ts'
-import { plainCommands } from './plain-commands.ts'
 import { createTypist } from './typist.ts'
 
 type Answers = { readonly isDriving?: boolean }
@@ -25,7 +24,7 @@ function createTyping({ isDriving = true }: Answers = {}) {
     commands: async () => ok([{ name: 'tidy', description: 'tidy up', arguments: null }]),
     branches: async () =>
       ok([{ name: 'first-try', turns: 2, messages: 4, at: new Date(0).toISOString(), differsAt: 1 }]),
-    page: async () => ok({ messages: [{ turn: 3 }], before: null, after: null }),
+    page: async () => ok({ messages: [{ turn: 3, kind: 'user', text: 'count' }], before: null, after: null }),
     previewRestore: async () => ok({ files: [], refused: [] }),
     fileChanges: async () => ok({ changes: [], before: null }),
     boundaries: async () => ok([]),
@@ -61,6 +60,7 @@ it.each([
   ['/sessions', /HANDLE/],
   ['/search words', /Nothing was found/],
   ['/undo', /\/undo yes takes turn 3 back/],
+  ['/rewind', /3 {2}count\n\/rewind <turn> goes back/],
   ['/export report.pdf', /must end in \.md/],
   ['/transcript', /works on a screen only/],
   ['/mouse', /works on a screen only/],
@@ -97,9 +97,15 @@ it('a refusal when watching says how to take control', async () => {
   expect(text()).toBe('page-1 drives this session. /drive takes control.')
 })
 
-it('knows every command of the terminal UI, so that none goes to the model', () => {
-  const unknown = listCommands([]).filter(
-    ({ name }) => !Object.hasOwn(plainCommands, name) && !builtInCommands.has(name),
-  )
-  expect(unknown).toEqual([])
+it('describes in its help each command of the terminal UI that works in lines', async () => {
+  const { type, text } = createTyping()
+  await type('/help')
+  const missing = slashTexts().filter(([name, { isBare }]) => !isBare && !text().includes(`/${name}`))
+  expect(missing.map(([name]) => name)).toEqual(['new', 'transcript', 'fold', 'mouse'])
+})
+
+it('leaves with /leave as with /quit', async () => {
+  const { type, hasLeft } = createTyping()
+  await type('/leave')
+  expect(hasLeft()).toBe(true)
 })

@@ -1,5 +1,6 @@
 import { commandResult, noWorkdir, type SlashCommand } from '@holdfast/protocol'
 import { run as exportToFile } from '../../commands/store/export.ts'
+import { readSlashCommand, type SlashName, slashTexts } from '../../sessions/slash-commands.ts'
 import { toFault } from '../../terminal/to-fault.ts'
 import { showBoundaries } from '../views/boundaries-view.ts'
 import { findLastTurn } from '../views/rewind-view.ts'
@@ -22,55 +23,35 @@ import {
   openTrust,
 } from './open-views.ts'
 
-/** A slash command that the terminal itself carries out. */
-type TerminalCommand = {
-  readonly about: string
-  readonly given?: string
-  /** Whether it is the session's command if something follows the name, such as `/model demo/agent`. */
-  readonly isBare?: true
-  readonly run: (app: App, given: string) => void
-}
-
-/** The commands of the terminal, by name. Those of the session come from the session: see `SlashCommand`. */
-const commands: Readonly<Record<string, TerminalCommand>> = {
-  help: { about: 'show the keys and the commands', run: openHelp },
-  new: { about: 'start a new session here', run: (app) => void startNew(app) },
-  sessions: { about: 'list, search and open sessions', run: (app) => openSessions(app) },
-  search: { about: 'search the text of all sessions', given: '<text>', run: (app, given) => openSessions(app, given) },
-  model: { about: 'choose the model', isBare: true, run: (app) => void openModels(app) },
-  think: { about: 'choose how much the model thinks', isBare: true, run: openThinking },
-  branches: { about: 'show the branches as a tree, and switch', run: (app) => void openBranches(app) },
-  switch: { about: 'choose a branch', isBare: true, run: (app) => void openBranches(app) },
-  rewind: { about: 'choose a turn to go back before', isBare: true, run: (app) => void openRewind(app) },
-  branch: { about: 'choose a turn to go back before', isBare: true, run: (app) => void openRewind(app) },
-  undo: { about: 'take the last turn back, with its file changes', run: (app) => void undoTurn(app) },
-  files: { about: 'show the files that the session changed', run: (app) => void openFiles(app) },
-  boundaries: {
-    about: 'show, set and clear the lines that tools may change',
-    given: '[<file> <lines> | clear [<file>]]',
-    run: openBoundaries,
-  },
-  agents: { about: 'show the subagents', run: openAgents },
-  todos: { about: "show the agent's tasks", run: openTodos },
-  skills: { about: 'list, activate and end skills', run: (app) => void openSkills(app) },
-  trust: { about: 'show what runs without asking, and revoke it', run: openTrust },
-  screens: { about: 'show who is attached, and hand over', run: openScreens },
-  drive: { about: 'take over from another screen', run: takeOver },
-  transcript: { about: 'show the whole transcript', run: openTranscript },
-  fold: { about: 'fold or open all tool calls', run: (app) => void submit(app, { type: 'toggleAllToolCollapses' }) },
-  continue: { about: 'take an interrupted turn up again', run: (app) => void submit(app, { type: 'continue' }) },
-  fork: { about: 'go on in a new session with the same past', run: (app) => void fork(app) },
-  uncompact: {
-    about: 'give the model the messages before a summary back',
-    run: (app) => void submit(app, { type: 'undoCompaction' }),
-  },
-  export: {
-    about: 'write the session to a file',
-    given: '[file.md|html|json|jsonl]',
-    run: (app, given) => void exportSession(app, given),
-  },
-  mouse: { about: 'use the mouse in lists, or no longer', run: toggleMouse },
-  quit: { about: 'leave', run: leave },
+/** What each command does on a screen. */
+const commands: Readonly<Record<SlashName, (app: App, given: string) => void>> = {
+  help: openHelp,
+  new: (app) => void startNew(app),
+  sessions: (app) => openSessions(app),
+  search: (app, given) => openSessions(app, given),
+  model: (app) => void openModels(app),
+  think: openThinking,
+  branches: (app) => void openBranches(app),
+  switch: (app) => void openBranches(app),
+  rewind: (app) => void openRewind(app),
+  branch: (app) => void openRewind(app),
+  undo: (app) => void undoTurn(app),
+  files: (app) => void openFiles(app),
+  boundaries: openBoundaries,
+  agents: openAgents,
+  todos: openTodos,
+  skills: (app) => void openSkills(app),
+  trust: openTrust,
+  screens: openScreens,
+  drive: takeOver,
+  transcript: openTranscript,
+  fold: (app) => void submit(app, { type: 'toggleAllToolCollapses' }),
+  continue: (app) => void submit(app, { type: 'continue' }),
+  fork: (app) => void fork(app),
+  uncompact: (app) => void submit(app, { type: 'undoCompaction' }),
+  export: (app, given) => void exportSession(app, given),
+  mouse: toggleMouse,
+  quit: leave,
 }
 
 function openBoundaries(app: App, given: string): void {
@@ -88,16 +69,14 @@ function toggleMouse(app: App): void {
 
 /** Runs a command of the terminal itself. Returns false for any other text. */
 export function runTerminalCommand(app: App, text: string): boolean {
-  const [, name = '', given = ''] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(text.trimEnd()) ?? []
-  const found = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!found || (found.isBare && given !== '')) return false
-  found.run(app, given.trim())
-  return true
+  const found = readSlashCommand(text)
+  if (found) commands[found.name](app, found.given)
+  return found !== null
 }
 
 /** Returns the commands of the session and of the terminal, by name. */
 export function listCommands(ofSession: readonly SlashCommand[]): readonly SlashCommand[] {
-  const own = Object.entries(commands).map(
+  const own = slashTexts().map(
     ([name, { about, given }]): SlashCommand => ({
       name,
       description: about,

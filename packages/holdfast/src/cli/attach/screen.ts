@@ -110,8 +110,9 @@ export function createScreen({ client, output, isJson, isView, mayOnlyWatch, con
     clients = snapshot.here?.clients ?? []
     children = snapshot.here?.children ?? []
     if (isJson) return
-    await err.write(headText(snapshot.meta, err.paint))
-    for (const message of snapshot.messages.slice(-newestShown)) await out.write(messageText(message, out.paint))
+    await err.write(err.wrap(headText(snapshot.meta, err.paint)))
+    for (const message of snapshot.messages.slice(-newestShown))
+      await out.write(messageText(message, out.paint, false, out.wrap))
     await tellQuestions()
   }
 

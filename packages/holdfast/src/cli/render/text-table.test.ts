@@ -51,6 +51,7 @@ describe('a table', () => {
     ]
     const text = textTable(['HANDLE', 'TITLE', 'STATUS', 'AGE', 'MESSAGES', 'MODEL'], sessions, { paint, columns: 40 })
     expect(text.split('\n')).toEqual([
+      'HANDLE',
       'calm-harbor-12',
       '  TITLE list the files of the harbour',
       '  STATUS idle  AGE 3m  MESSAGES 4',

@@ -5,7 +5,7 @@ import { wrapParts, wrapWords } from './wrap-words.ts'
 type TableOutput = Pick<Output, 'paint' | 'columns'>
 
 const gap = '  '
-/** A column keeps its longest word whole, if that has no more columns than this. */
+/** A column keeps its longest word whole, if that has no more columns than this. A longer one is broken once at most. */
 const wholeWordMax = 12
 
 /**
@@ -21,7 +21,10 @@ export function textTable(
     rows.reduce((widest, row) => Math.max(widest, cellWidth(row[column] ?? '')), name.length),
   )
   const widths = columns === null ? needed : fit(needed, leastWidths(heading, rows, columns), columns)
-  if (widths === null) return `${rows.flatMap((row) => blockOf(heading, row, { paint, columns })).join('\n')}\n`
+  if (widths === null)
+    return [paint.dim(heading[0] ?? ''), ...rows.flatMap((row) => blockOf(heading, row, { paint, columns })), ''].join(
+      '\n',
+    )
   return [paint.dim(lineOf(heading, widths)), ...rows.flatMap((row) => linesOf(row, widths)), ''].join('\n')
 }
 
@@ -32,7 +35,7 @@ const leastWidths = (heading: readonly string[], rows: readonly (readonly string
     if (column === 0)
       return Math.max(name.length, Math.min(Math.floor(columns / 2), Math.max(0, ...cells.map(cellWidth))))
     const longest = Math.max(0, ...cells.flatMap((cell) => cell.split(' ').map(cellWidth)))
-    return Math.max(name.length, Math.min(wholeWordMax, longest))
+    return Math.max(name.length, Math.min(longest, Math.max(wholeWordMax, Math.ceil(longest / 2))))
   })
 
 /** Narrows the widest columns, as little as needed, the first one last. Returns null if they cannot fit. */

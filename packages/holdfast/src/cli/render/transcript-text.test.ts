@@ -3,6 +3,7 @@ import { aHash, aMessage, aToolCall } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPaint } from '../terminal/output.ts'
 import { messageText } from './transcript-text.ts'
+import { wrapSentences } from './wrap-words.ts'
 
 const plain = createPaint(false)
 
@@ -53,6 +54,16 @@ describe('a message on a terminal', () => {
     expect(messageText(aMessage('usage', { finish: 'stop', usage: null }), plain)).toBe('')
     const failed = aMessage('usage', { finish: 'failed', usage: null, fault: { kind: 'rejected_key', message: 'No.' } })
     expect(messageText(failed, plain)).toContain('No.')
+  })
+
+  it('wraps what is said for a narrow terminal, but no code and no call', () => {
+    const wrap = (text: string) => wrapSentences(text, 30)
+    const text = 'One two three four five six seven.\n```\none two three four five six seven\n```'
+    expect(messageText(aMessage('assistant', { text }), plain, true, wrap)).toContain(
+      '\n  One two three four five six\n  seven.\n  ```\n  one two three four five six seven\n  ```\n',
+    )
+    const call = aToolCall({ tool: 'shell', args: { command: 'echo one two three four five' } })
+    expect(messageText(call, plain, true, wrap)).toContain('tool shell {"command":"echo one two three four five"}')
   })
 
   it('escapes control characters', () => {

@@ -20,12 +20,16 @@ export function headText(meta: Meta, paint: Paint): string {
   return `${paint.bold(handle)}  ${escapeLine(title)}\n${paint.dim(about)}\n`
 }
 
-/** Formats a message for a terminal; returns '' if there is nothing to read. */
-export function messageText(message: Message, paint: Paint, isUtc = false): string {
+/**
+ * Formats a message for a terminal; returns '' if there is nothing to read. `wrap` is for what people and the model say: calls,
+ * their results and code stay as they are.
+ */
+export function messageText(message: Message, paint: Paint, isUtc = false, wrap: Wrap = (text) => text): string {
   // Commands such as `rewind`, `fork` and `tell` take these numbers. A call has the number of its message.
   const number = `${message.kind === 'tool_call' ? 'call' : 'message'} ${message.id}`
   const at = paint.dim(`${formatTime(message.at, isUtc)} · turn ${message.turn} · ${number}`)
-  const block = (who: string, text: string) => `\n${paint.bold(who)}  ${at}\n${indented(escapeHidden(text))}`
+  const block = (who: string, text: string) =>
+    `\n${wrap(`${paint.bold(who)}  ${at}`)}\n${wrapProse(indented(escapeHidden(text)), wrap)}`
   switch (message.kind) {
     case 'user':
       return block(message.child ? `subagent ${message.child.agent}` : 'you', message.text || partsOf(message))
@@ -43,7 +47,7 @@ export function messageText(message: Message, paint: Paint, isUtc = false): stri
       const diff = call.preview?.type === 'diff' ? indented(diffText(call.preview.diff, paint)) : ''
       const outside = outsideText('<session>', call.id, call.files)
       const text = `${formatCallStatus(call)}${asks}${child}\n${result}${outside === null ? '' : `\n${outside}`}`
-      return `${block(`tool ${formatCall(call.tool, call.args)}`, text)}${diff}`
+      return `\n${paint.bold(`tool ${formatCall(call.tool, call.args)}`)}  ${at}\n${indented(escapeHidden(text))}${diff}`
     }
     case 'system':
     case 'notice':
@@ -51,6 +55,19 @@ export function messageText(message: Message, paint: Paint, isUtc = false): stri
     case 'usage':
       return message.fault ? block(paint.red('failed'), message.fault.message) : ''
   }
+}
+
+type Wrap = (text: string) => string
+
+/** Wraps the lines of a text that are not in a block of code. */
+function wrapProse(text: string, wrap: Wrap): string {
+  let isCode = false
+  const wrapped = text.split('\n').map((line) => {
+    const isFence = /^ *(?:```|~~~)/.test(line)
+    if (isFence) isCode = !isCode
+    return isFence || isCode ? line : wrap(line)
+  })
+  return wrapped.join('\n')
 }
 
 /** Says that a call changed lines that it may not, that they stay changed, and how to put them back. Null if it did not. */

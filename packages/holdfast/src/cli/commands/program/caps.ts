@@ -38,7 +38,7 @@ const isAmount = (text: string): boolean => /^\d{1,9}(\.\d{1,6})?$/.test(text)
 const list: Work = async (spending, { flags: { day, json } }, { out }) => {
   const found = orThrow(await spending.read({ ...(day !== undefined && { day }) }))
   if (json) return out.writeJson(found)
-  await out.write(describe(found, out))
+  await out.write(out.wrap(describe(found, out)))
 }
 
 function describe({ day, opensAt, total, tokens, workspaces, caps }: Spending, out: Output): string {

@@ -43,15 +43,14 @@ async function printTools(
 ): Promise<void> {
   await out.write(textTable(['TOOL', 'CHANGES', 'CALLS', 'RULES'], tools.map(cells), out))
   const network = sandbox.isInForce ? ` ${sandbox.network ? withNetwork : withoutNetwork}` : ''
-  await out.write(`\n${escapeLine(sandbox.about)}${network}\nFolder: ${escapeLine(workdir) || 'none yet'}\n`)
+  await out.tell(`\n${escapeLine(sandbox.about)}${network}\nFolder: ${escapeLine(workdir) || 'none yet'}`)
   if (instructions.length > 0)
-    await out.write('Instructions that the model is told; of two that differ, the later one counts:\n')
+    await out.tell('Instructions that the model is told; of two that differ, the later one counts:')
   for (const { path, importedBy, isCut } of instructions) {
     const from = importedBy === undefined ? '' : `, imported by ${escapeLine(importedBy)}`
     await out.write(`  ${escapeLine(path)}${from}${isCut ? ', cut' : ''}\n`)
   }
-  for (const one of boundaries)
-    await out.write(`In ${escapeLine(one.path)}, tools may change only ${linesText(one)}.\n`)
+  for (const one of boundaries) await out.tell(`In ${escapeLine(one.path)}, tools may change only ${linesText(one)}.`)
 }
 
 const withNetwork = 'They have the network.'

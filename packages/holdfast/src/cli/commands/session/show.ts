@@ -16,10 +16,10 @@ export const run: RunCommand<typeof sessionSpecs.show> = ({ positionals: [name =
     if (flags.json) for await (const text of transcriptJson(session.meta, pages, before)) await context.out.write(text)
     else
       await withPager(context, async (out) => {
-        await out.write(headText(session.meta, out.paint))
+        await out.write(out.wrap(headText(session.meta, out.paint)))
         if (before !== null) await out.write(out.paint.dim('\n… older messages are not shown …\n'))
         for await (const messages of pages)
-          await out.write(messages.map((one) => messageText(one, out.paint, flags.utc)).join(''))
+          await out.write(messages.map((one) => messageText(one, out.paint, flags.utc, out.wrap)).join(''))
       })
     await warnOfLoss(session, context)
   })

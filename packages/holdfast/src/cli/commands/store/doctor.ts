@@ -28,12 +28,10 @@ export const run: RunCommand<typeof storeSpecs.doctor> = async ({ flags: { repai
 async function printReport(report: StoreReport, isRepair: boolean, { out, err }: CliContext): Promise<void> {
   for (const finding of report.findings) {
     const { severity, code, subject: place, what } = finding
-    await out.write(
-      `${severity}  ${code}  ${escapeLine(place)}  ${escapeLine(what)}${repairState(finding, isRepair)}\n`,
-    )
+    await out.tell(`${severity}  ${code}  ${escapeLine(place)}  ${escapeLine(what)}${repairState(finding, isRepair)}`)
   }
-  for (const line of report.messages) await out.write(`note  ${escapeLine(line)}\n`)
-  for (const loss of report.accepted) await out.write(`lost  ${escapeLine(loss)}\n`)
+  for (const line of report.messages) await out.tell(`note  ${escapeLine(line)}`)
+  for (const loss of report.accepted) await out.tell(`lost  ${escapeLine(loss)}`)
   const { store, sessions, records, blobs, isIntact } = report
   const state = isIntact ? 'intact' : 'damaged'
   await err.tell(

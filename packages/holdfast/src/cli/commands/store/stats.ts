@@ -43,7 +43,7 @@ async function printStats({ sessions, total, days, models, workspaces, store }: 
     table('WORKSPACE', byWorkspace),
     `${counted(records, 'record')}, ${megabytes(recordBytes)}; index ${megabytes(indexBytes)}; ${counted(blobs, 'file')}, ${megabytes(blobBytes)}.\n`,
   ]
-  await out.write(parts.join('\n'))
+  await out.write(out.wrap(parts.join('\n')))
 }
 
 function cells({ messages, turns, calls, unpriced, input, output, cacheRead, cost }: Tally): readonly string[] {

@@ -92,6 +92,10 @@ describe('the slash commands of the terminal UI', () => {
     writeFileSync(join(cli.workdir, 'bounded.txt'), 'one\ntwo\nthree\n')
     await using screen = openTui(cli)
     await screen.until(/demo\/agent/)
+    screen.type('/b')
+    // A name that is too long is cut, so that what the commands do is one column.
+    await screen.until(/^❯ \/boundaries \[.*… {2}show, set[^\n]*\n {2}\/branch {33,} choose a turn/m)
+    screen.type('\u0015')
     screen.type('/boundaries bounded.txt 2\r')
     await screen.until(/Edit boundaries[\s\S]*line 2 of bounded\.txt/)
     screen.type('q')

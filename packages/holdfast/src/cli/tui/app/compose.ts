@@ -3,7 +3,17 @@ import { layOutEditor } from '../input/editor-layout.ts'
 import { approvalRows } from '../render/approval.ts'
 import { childRows, queueRows, todoRows } from '../render/side-lists.ts'
 import { statusRow } from '../render/status.ts'
-import { cutLine, emptyLine, line, type StyledLine, shownLine, span, styles } from '../term/lines.ts'
+import {
+  cutLine,
+  emptyLine,
+  line,
+  lineWidth,
+  restyled,
+  type StyledLine,
+  shownLine,
+  span,
+  styles,
+} from '../term/lines.ts'
 import type { CursorPlace } from '../term/painter.ts'
 import type { TerminalSize } from '../term/terminal.ts'
 import { type App, guardedMs, hasDriver, isBusy, isDriving, questionsOf } from './app-state.ts'
@@ -116,20 +126,24 @@ function questionRows(app: App, width: number, rowsMax: number): readonly Styled
   return approvalRows(asked, { width, rowsMax, count: questions.length, keys, isDriving: isDriving(app) })
 }
 
+/** A longer name of a candidate is cut, so that what it does stays in sight. */
+const labelMax = (width: number): number => Math.max(16, Math.min(40, Math.floor(width / 2)))
+
 function completionRows({ completions }: App, width: number, rows: number): readonly StyledLine[] {
   if (!completions || completions.found.length === 0) return []
   const { found, chosen } = completions
   const room = Math.max(1, Math.min(completionRowsMax, Math.floor(rows / 3)))
   const first = Math.max(0, Math.min(chosen - room + 1, found.length - room))
-  const labels = found.map(({ label }) => shownLine(label))
-  const widest = Math.min(40, Math.max(...labels.slice(first, first + room).map((label) => label.length)))
+  const labels = found.slice(first, first + room).map(({ label }) => cutLine([span(shownLine(label))], labelMax(width)))
+  const widest = Math.max(...labels.map(lineWidth))
   return found.slice(first, first + room).map(({ about }, index) => {
     const isChosen = first + index === chosen
-    const label = (labels[first + index] ?? '').padEnd(widest)
+    const label = labels[index] ?? []
     return cutLine(
       [
         span(isChosen ? '❯ ' : '  ', styles.accent),
-        span(label, isChosen ? styles.bold : ''),
+        ...(isChosen ? restyled(label, styles.bold) : label),
+        span(' '.repeat(widest - lineWidth(label))),
         span(`  ${shownLine(about)}`, styles.dim),
       ],
       width,

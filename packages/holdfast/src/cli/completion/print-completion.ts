@@ -96,7 +96,7 @@ async function valuesOf(setting: string, context: CliContext): Promise<readonly 
 }
 
 async function tools({ environment, home, cwd }: CliContext): Promise<readonly NextWord[]> {
-  const { listTools } = await import('../../list-tools.ts')
+  const { listTools } = await import('../../open/list-tools.ts')
   const { tools: listed } = orThrow(await listTools({ environment, home, workdir: cwd() }))
   return [
     { word: '*', about: 'every tool' },
@@ -107,7 +107,7 @@ async function tools({ environment, home, cwd }: CliContext): Promise<readonly N
 const firstSentence = (text: string): string => /^[^.\n]*/.exec(text)?.[0] ?? ''
 
 async function rules({ home }: CliContext): Promise<readonly NextWord[]> {
-  const { openPermissionRules } = await import('../../permission-rules.ts')
+  const { openPermissionRules } = await import('../../open/permission-rules.ts')
   const found = orThrow(await openPermissionRules(home).list({}))
   return found.map(({ id, verdict, tool, pattern }) => ({
     word: id,

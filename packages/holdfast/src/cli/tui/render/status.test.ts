@@ -3,8 +3,16 @@ import { fitHints } from '../views/full-view.ts'
 import { type StatusFacts, statusRow } from './status.ts'
 
 const view = {
-  ...{ mode: 'exec', pendingApprovals: [], activity: 'idle', lastTurn: null, fallback: null, boundaries: [] },
-  ...{ model: 'anthropic/claude-sonnet-4-5', thinkingLevel: 'high', branch: 'branch-1', tokens: 4400 },
+  mode: 'exec',
+  pendingApprovals: [],
+  activity: 'idle',
+  lastTurn: null,
+  fallback: null,
+  boundaries: [],
+  model: 'anthropic/claude-sonnet-4-5',
+  thinkingLevel: 'high',
+  branch: 'branch-1',
+  tokens: 4400,
 }
 const facts = { view, meta: { usage: { cost: 0.12 } }, here: null, presence: [], connection: { state: 'live' } }
 const shown = (columns: number, more: object = {}) =>

@@ -22,6 +22,7 @@ export function createModelsView({ models, current, onChoose, host }: ModelsDeps
   )
   return createListView<ListedModel>(
     {
+      hints: '↑↓ choose   Enter uses it   type to filter   Esc back',
       title: () => 'Models',
       items: () => sorted,
       startAt,

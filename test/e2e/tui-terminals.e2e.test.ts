@@ -45,7 +45,7 @@ describe('terminals', () => {
 
   it.skipIf(!hasTmux)('works in tmux, also after its window was resized', async () => {
     const cwd = folder('tmux')
-    const socket = join(cli.home, 'tmux')
+    const socket = join(cwd, 'socket')
     const tmux = async (...args: readonly string[]) =>
       (await promisify(execFile)('tmux', ['-S', socket, ...args])).stdout
     const variables = { HOLDFAST_HOME: cli.home, HOLDFAST_LOCAL_MODELS: 'off', DEMO_PACE: '0', LANG: 'C.UTF-8' }
@@ -65,7 +65,7 @@ describe('terminals', () => {
         [100, 30],
       ] as const) {
         await tmux('resize-window', '-x', String(columns), '-y', String(rows))
-        await until(new RegExp(`^─{${columns}}\\n❯\\s*\\n {2}exec`, 'm'))
+        await until(new RegExp(`❯ count to 40[\\s\\S]*^─{${columns}}\\n❯\\s*\\n {2}exec`, 'm'))
         const shown = await screen()
         expect(shown.match(/❯ count to 40/g)).toHaveLength(1)
         expect(shown.match(/^─+$/gm)).toHaveLength(1)

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Cli, type CliProcess, createCli, startPath } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
@@ -83,6 +83,27 @@ describe('serve', () => {
     expect(listed.stderr).toContain(`${store}.recovered-1`)
     server.kill('SIGTERM')
     expect((await server.ended).stderr).toContain(`${store}.recovered-1`)
+  })
+
+  it('names a command that puts back a store that was removed while it ran', async () => {
+    const { server } = await serve()
+    await cli.run(['run', 'list'])
+    const store = join(cli.home, 'data', 'holdfast.db')
+    rmSync(store)
+    const refused = await cli.run(['run', 'list'])
+    expect(refused.code).toBe(1)
+    server.kill('SIGTERM')
+    await server.ended
+    const again = await cli.start(['serve', '--port', '0']).ended
+    for (const { stderr } of [refused, again]) {
+      const [, words = ''] = /run holdfast (.+?) to put them back/i.exec(stderr) ?? []
+      expect(words.split(' ')).toEqual(['doctor', '--repair', '--store', `sqlite:${store}`])
+    }
+    expect(await cli.run(['doctor', '--repair', '--store', `sqlite:${store}`])).toMatchObject({ code: 0 })
+    const { server: last } = await serve()
+    expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toHaveLength(1)
+    last.kill('SIGTERM')
+    expect((await last.ended).code).toBe(0)
   })
 
   it('refuses to listen for others without a token', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorMessage, type Fault, fault } from '@holdfast/protocol/fault'
+import { shellWord } from '../system/shell-word.ts'
 import { type LossReason, type StoreReason, sentences } from '../system/storage-reasons.ts'
 import { storageReason, systemErrorCode } from '../system/system-error.ts'
 
@@ -53,21 +54,24 @@ const mayBeLoss: ReadonlySet<unknown> = new Set([...Object.keys(losses), 'io', '
 /** Returns whether another program may have changed the files of an open store, so that its writer must check them. */
 export const isPossibleLoss = ({ details }: Fault): boolean => mayBeLoss.has(details?.['reason'])
 
-const describeReturn = (path: string, saved: string): string =>
-  `move ${path} and any -wal and -shm files of it away, move ${saved} to ${path}, and start Holdfast`
+/** The command that puts the records of a saved copy back. It names the store, because another one may be the default. */
+export const repairCommand = (store: string): string => `holdfast doctor --repair --store ${shellWord(store)}`
 
-/** Says that a store lost its file while it was open, and that its records are in `saved`. */
+/** Says that a SQLite store lost its file while it was open, and that its records are in `saved`. */
 export function recoveredFault(path: string, saved: string): Fault {
-  const message = `The store at ${path} lost its file while it was open. Its records were saved to ${saved}. To use them, ${describeReturn(path, saved)}. To do without them, move ${saved} elsewhere.`
+  const message = `The store at ${path} lost its file while it was open. Its records were saved to ${saved}. Run ${repairCommand(`sqlite:${path}`)} to put them back. To do without them, move ${saved} elsewhere.`
   return fault('storage_error', message, { reason: 'recovered', saved, path })
 }
 
-/** Says what happened to an open store, and where its records are: in `saved` or, if that is null, in its file again. */
-export function lostFileFault(path: string, reason: LossReason, saved: string | null): Fault {
+/**
+ * Says what happened to an open store, and where its records are: in `saved` or, if that is null, in its file again.
+ * `store` is its URL.
+ */
+export function lostFileFault(path: string, reason: LossReason, saved: string | null, store: string): Fault {
   const where =
     saved === null
       ? 'Its records were saved to its file, and it can be used again.'
-      : `Its records were saved to ${saved}. Stop Holdfast, ${describeReturn(path, saved)}.`
+      : `Its records were saved to ${saved}. Stop Holdfast, run ${repairCommand(store)} to put them back, and start it again.`
   const details = { reason, saved: saved ?? path, path }
   return fault('storage_error', `The store at ${path} ${losses[reason]}. ${where}`, details)
 }

@@ -53,6 +53,13 @@ export interface StoreAdmin {
   /** Replaces a damaged store with a repaired copy. Refused, without a change, while another process has the store open. */
   replaceWith(copy: string): Promise<void>
   /**
+   * Returns the newest copy that was saved when the open store lost its file, if the file is still missing, or is no store
+   * and has nothing that the copy lacks; null otherwise. Changes nothing.
+   */
+  findReplacement(): Promise<string | null>
+  /** Moves such a copy to the place of the store, and what is there to the quarantine. The caller has exclusive use of both. */
+  putBack(saved: string, quarantine: Quarantine): Promise<void>
+  /**
    * Repairs what an append cannot, before the store is opened, and saves the sessions that are removed next. The caller has
    * exclusive use of the store.
    */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Fault, fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import { temporaryPath } from '../../store/disk.ts'
-import { type Finding, isSameFinding, isWrong, severities } from '../../store/finding.ts'
+import { error, type Finding, isSameFinding, isWrong, severities } from '../../store/finding.ts'
 import { adminOf, findOpenFault } from '../../store/open/admin-of.ts'
 import { openBlobsToRead } from '../../store/open/open-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
@@ -50,12 +50,11 @@ type CheckOptions = {
 export async function check(location: SavedLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
   const { now = Date.now } = options
   if (!isOnDisk(location)) return checkDatabase(location, options)
-  if (!existsSync(location.path)) {
-    const opened = await openReadOnlyStore(location)
-    if (!opened.ok) return opened // it names the copy of a store that lost its file
-    return refuse(fault('not_found', `There is no store ${location.url}.`, { store: location.url }))
-  }
   try {
+    const saved = await adminOf(location).findReplacement()
+    if (saved !== null) return await checkReplacement(location, saved, options)
+    if (!existsSync(location.path))
+      return refuse(fault('not_found', `There is no store ${location.url}.`, { store: location.url }))
     const found = await checkAll(location, options.onProgress)
     if (!options.repair || !found.findings.some(({ canRepair }) => canRepair))
       return ok(createReport(location, found, null))
@@ -65,6 +64,25 @@ export async function check(location: SavedLocation, options: CheckOptions = {})
   } catch (cause) {
     return refuse(cause instanceof HoldfastError ? cause.toFault() : faultOf(cause, location.path))
   }
+}
+
+/** Checks the saved copy of a store that has no usable file; with `repair` makes it the store, then repairs that. */
+async function checkReplacement(
+  location: DiskLocation,
+  saved: string,
+  { repair: isRepair = false, now = Date.now, onProgress }: CheckOptions,
+): Promise<Result<StoreReport>> {
+  const copy = { ...location, path: saved }
+  const { sessions, records, blobs, ...others } = await checkAll(copy, onProgress)
+  const what = `a copy that was saved when another program moved, removed, replaced or truncated the store, which has no usable file now; records that are only there: ${records}, of sessions: ${sessions}`
+  const lost = error({ code: 'saved_copy', subject: saved, what, canRepair: true })
+  const before = { ...others, sessions, records, blobs, findings: [lost] }
+  if (!isRepair) return ok(createReport(location, before, null))
+  const inUse = await findUse(location, copy)
+  if (inUse !== null) return refuse(inUse)
+  const admin = adminOf(location)
+  await admin.putBack(saved, createQuarantine(admin.quarantineDir))
+  return ok(createReport(location, before, await repairAll(location, await checkAll(location), now)))
 }
 
 /** Checks a store in a database. Its rows are repaired by nobody here: the database keeps them whole, and a backup has them. */
@@ -128,8 +146,9 @@ async function repairAll(location: DiskLocation, found: CheckResult, now: () => 
 
 type RepairResult = { readonly checked: CheckResult; readonly messages: readonly string[] }
 
-async function findUse(location: DiskLocation): Promise<Fault | null> {
-  const opened = await openReadOnlyStore(location)
+/** Returns a fault if another process has the store open. `rows` is where its nodes are listed. */
+async function findUse(location: DiskLocation, rows = location): Promise<Fault | null> {
+  const opened = await openReadOnlyStore(rows)
   const source = opened.ok ? opened.value : null
   try {
     const isUnknown = source !== null && (await hasUnreadableNodes(source))

@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
@@ -58,7 +67,9 @@ describe('a copy that was saved when an open SQLite store lost its file', () => 
     expect(before.found).toMatchObject([
       { severity: 'error', canRepair: true, what: expect.stringContaining('of sessions: 2') },
     ])
-    expect(describeSavedCopies(await findSavedCopies(before.location))).toContain(`${path}.recovered-1`)
+    expect(describeSavedCopies(before.location, await findSavedCopies(before.location))).toContain(
+      `${path}.recovered-1. holdfast doctor says what is only there. Stop Holdfast and run holdfast doctor --repair --store ${store} to`,
+    )
 
     expect((await doctor(store, true)).report).toMatchObject({ isIntact: true })
     expect(existsSync(`${path}.recovered-1`)).toBe(false)
@@ -87,6 +98,56 @@ describe('a copy that was saved when an open SQLite store lost its file', () => 
     expect(found).toMatchObject([{ canRepair: false, what: expect.stringContaining(id) }])
     expect(existsSync(`${path}.recovered-1`)).toBe(true)
     expect(await transcript(store, id)).toContain('say other')
+  })
+})
+
+describe('an open SQLite store that loses its file, and gets no other store in its place', () => {
+  const losses: readonly (readonly [string, (path: string) => void])[] = [
+    ['was removed', (path) => rmSync(path)],
+    ['was removed with its log', (path) => ['', '-wal', '-shm'].map((end) => rmSync(`${path}${end}`, { force: true }))],
+    ['is empty', (path) => truncateSync(path)],
+    [
+      'was replaced with the file of another program',
+      (path) => {
+        rmSync(path)
+        writeFileSync(path, 'something else')
+      },
+    ],
+  ]
+
+  it.each(losses)('is put back by the command that its faults name, if the file %s', async (_, lose) => {
+    const [path, store] = [join(base, 's.db'), `sqlite:${join(base, 's.db')}`]
+    const id = await prompt(store, 'say one')
+    const holdfast = await open(store)
+    const session = await holdfast.getSession(id)
+    await session.prompt('say two').text()
+    lose(path)
+    const command = `un holdfast doctor --repair --store ${store} to put them back`
+    const lost = { code: 'storage_error', message: expect.stringContaining(command) }
+    await expect(session.rename('lost')).rejects.toMatchObject(lost)
+    await expect(doctor(store, true)).rejects.toMatchObject({ code: 'session_locked' })
+    await expect(holdfast.close()).rejects.toMatchObject(lost)
+
+    await expect(open(store)).rejects.toMatchObject(lost)
+    const before = await doctor(store)
+    expect(before.report).toMatchObject({ isIntact: false, sessions: 1 })
+    expect(before.found).toMatchObject([{ canRepair: true, what: expect.stringContaining('of sessions: 1') }])
+    expect((await doctor(store, true)).report).toMatchObject({ isIntact: true, sessions: 1, accepted: [] })
+    expect(await findSavedCopies(before.location)).toEqual([])
+    expect(await transcript(store, id)).toContain('say two')
+    await prompt(store, 'say three', id)
+    expect((await doctor(store)).report.isIntact).toBe(true)
+  })
+
+  it('is not replaced with an earlier copy, if more can be read of its damaged file', async () => {
+    const [path, store] = [join(base, 's.db'), `sqlite:${join(base, 's.db')}`]
+    const id = await prompt(store, 'say one')
+    copyFileSync(path, `${path}.recovered-1`)
+    await prompt(store, 'say two', id)
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(0, 0, 100))
+    expect((await doctor(store, true)).report).toMatchObject({ isIntact: true, sessions: 1 })
+    expect(await transcript(store, id)).toContain('say two')
   })
 })
 

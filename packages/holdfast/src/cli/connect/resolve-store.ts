@@ -53,8 +53,10 @@ export async function openStoreToRead(context: CliContext): Promise<StoreToRead 
   const location = orThrow(resolveSavedStore(context))
   rejectMissingStore(context)
   const source = orThrow(await openReadOnlyStore(location))
-  const copies = isOnDisk(location) ? await findSavedCopies(location) : []
-  if (copies.length > 0) await context.err.tell(describeSavedCopies(copies))
+  if (isOnDisk(location)) {
+    const copies = await findSavedCopies(location)
+    if (copies.length > 0) await context.err.tell(describeSavedCopies(location, copies))
+  }
   return (
     source && {
       source,

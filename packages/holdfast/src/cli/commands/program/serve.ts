@@ -57,8 +57,6 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const { createTransfer } = await import('../../../server-transfer.ts')
   const location = orThrow(parseStoreUrl(context.store, home))
   const store = location.url
-  const copies = location.kind === 'sqlite' || location.kind === 'jsonl' ? await findSavedCopies(location) : []
-  if (copies.length > 0) await err.tell(`${describeSavedCopies(copies)}`)
   const onPruned = ({ count }: Removal) => void err.tell(`Retention moved ${counted(count, 'session')} to the trash.`)
   const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
   const options = {
@@ -72,7 +70,10 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     node: { url: flags['node-url'], serves: flags.serves },
     ...runtimeObservers(context),
   }
-  const holdfast = orThrow(await open(options))
+  const holdfast = orThrow(await open(options)) // it names the copy of a store that has no file
+  const isOnDisk = location.kind === 'sqlite' || location.kind === 'jsonl'
+  const copies = isOnDisk ? await findSavedCopies(location) : []
+  if (isOnDisk && copies.length > 0) await err.write(`${describeSavedCopies(location, copies)}\n`)
   const { createSecret, hashToken, openServer, openSpoolDir } = await import('../../../server/index.ts')
   const token = configuredToken ?? createSecret()
   registerKey(token)

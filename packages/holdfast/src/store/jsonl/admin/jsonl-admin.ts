@@ -37,6 +37,8 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     copyReadableTo: async () => null,
     saveDamaged: async () => undefined,
     replaceWith: async () => undefined,
+    findReplacement: async () => null,
+    putBack: async () => undefined,
     async repair({ findings, repairs, removals }, quarantine) {
       for (const { code, subject } of findings) if (code === 'saved_copy') await returnSavedLog(subject, quarantine)
       // If a session's log is missing, only its catalogue row is left.

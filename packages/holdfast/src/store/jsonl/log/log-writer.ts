@@ -49,7 +49,8 @@ export function createLogWriter(path: string, from: { readonly end: number; read
     const found = statSync(path, { throwIfNoEntry: false })
     if (found?.ino === inode && found?.size === size) return
     if (found?.ino === inode) throw createReplacedError()
-    replaced = lostFileFault(path, 'replaced', await saveLog(opened, path, end))
+    const saved = await saveLog(opened, path, end)
+    replaced = lostFileFault(path, 'replaced', saved, `jsonl:${dirname(path)}`)
     throw new HoldfastError(replaced)
   }
 

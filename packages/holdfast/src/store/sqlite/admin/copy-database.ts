@@ -56,9 +56,14 @@ export const oldestRebuilt = 2
 /** Replaces a damaged file with a repaired copy of it. Changes nothing if another process has the store open. */
 export async function replaceDatabase(path: string, copy: string): Promise<void> {
   await expectNoUser(path, copy)
-  await syncFile(copy)
-  renameSync(copy, path)
-  await syncDirectory(dirname(path))
+  await moveDatabase(copy, path)
+}
+
+/** Moves a file that nothing has open to the place of a store. */
+export async function moveDatabase(from: string, to: string): Promise<void> {
+  await syncFile(from)
+  renameSync(from, to)
+  await syncDirectory(dirname(to))
 }
 
 /** The tables whose rows cannot all be read, and the records without a session. */

@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
+import { temporaryPath } from '../../disk.ts'
 import type { FindingCode } from '../../finding.ts'
 import type { StoreAdmin, ToRepair } from '../../store-admin.ts'
-import { openForReading, openForWriting } from '../files/database-file.ts'
-import { describeDamage, findHeaderProblems } from '../repair/corrected-copy.ts'
+import { findFileFault, listSavedCopies, openForReading, openForWriting } from '../files/database-file.ts'
+import { describeDamage, findHeaderProblems, removeCopy } from '../repair/corrected-copy.ts'
 import { addSavedRecords, findSavedRecords, removeBeside } from '../repair/recovered-copy.ts'
 import { decompressBody } from '../rows/columns.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
 import { areTablesIntact, canRebuild, checkDatabase, checkFiles, findMissingUses, lossOf } from './check-database.ts'
-import { copyDamagedDatabase, copyDatabase, type DamagedCopy, replaceDatabase } from './copy-database.ts'
+import { copyDamagedDatabase, copyDatabase, type DamagedCopy, moveDatabase, replaceDatabase } from './copy-database.ts'
 
 /** The codes that a damaged page may be reported with. */
 const pageCodes: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
@@ -30,6 +31,16 @@ export function createSqliteAdmin(path: string): StoreAdmin {
       for (const file of [path, `${path}-wal`]) if (existsSync(file)) await quarantine.copy(file)
     },
     replaceWith: (copy) => replaceDatabase(path, copy),
+    async findReplacement() {
+      const saved = listSavedCopies(path).at(-1) ?? null
+      return saved !== null && (!existsSync(path) || isReplaceable(path, saved)) ? saved : null
+    },
+    async putBack(saved, quarantine) {
+      // Also the log: SQLite would replay what is left of it into the copy.
+      for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) await quarantine.move(file)
+      removeBeside(saved)
+      await moveDatabase(saved, path)
+    },
     async repair(found, quarantine) {
       const changed = new Set(
         found.findings.filter(({ code }) => rowCodes.has(code)).map(({ subject: place }) => place),
@@ -84,6 +95,19 @@ function hasDamagedPages(path: string): boolean {
   if ((findHeaderProblems(path) ?? []).length > 0) return true
   using database = openForReading(path)
   return canRebuild(database) && !areTablesIntact(database)
+}
+
+/** Returns whether a file is no store, and nothing can be read of it and its log that a saved copy lacks. */
+function isReplaceable(path: string, saved: string): boolean {
+  if (findFileFault(path)?.details?.['reason'] !== 'recovered') return false
+  const readable = temporaryPath(path)
+  try {
+    if (copyDamagedDatabase(path, readable) === null) return true
+    const { sessions, conflicts } = findSavedRecords(saved, readable)
+    return sessions.length + conflicts.length === 0
+  } finally {
+    removeCopy(readable)
+  }
 }
 
 /** Repairs rows and columns in one transaction. The caller has exclusive use of the file. */

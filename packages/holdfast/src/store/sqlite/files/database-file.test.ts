@@ -1,5 +1,15 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -77,13 +87,15 @@ describe('a store that lost its file while it was open', () => {
 
   it.each(lost)('names the newest copy of its records, and what to do, if the file %s', async (_, damage) => {
     damage()
-    for (const number of [1, 2]) writeFileSync(`${path}.recovered-${number}`, 'its records')
+    // An earlier copy may have a higher number: the newest takes the first that is free.
+    for (const number of [1, 2, 3]) writeFileSync(`${path}.recovered-${number}`, 'its records')
+    for (const number of [1, 3]) utimesSync(`${path}.recovered-${number}`, 1, 1)
     const saved = `${path}.recovered-2`
     const before = everythingThere()
     for (const result of [await openSqliteStore({ path }), openReader(path)]) {
       const fault = result.ok ? null : result.fault
       expect(fault).toMatchObject({ code: 'storage_error', details: { reason: 'recovered', saved, path } })
-      expect(fault?.message).toContain(`move ${saved} to ${path}`)
+      expect(fault?.message).toContain(`Run holdfast doctor --repair --store sqlite:${path} to put them back`)
     }
     expect(everythingThere()).toEqual(before)
   })

@@ -39,17 +39,21 @@ export function findFileFault(path: string): Fault | null {
 
 /** Returns a fault that names the newest copy of a store's records, if one was saved when the store lost its file. */
 export function findSavedCopy(path: string): Fault | null {
-  let saved: string | null = null
-  for (let number = 1; existsSync(`${path}${recoveredMark}${number}`); number++)
-    saved = `${path}${recoveredMark}${number}`
-  return saved === null ? null : recoveredFault(path, saved)
+  const saved = listSavedCopies(path).at(-1)
+  return saved === undefined ? null : recoveredFault(path, saved)
 }
 
-/** Returns the paths of all copies of a store's records that were saved when the store lost its files. */
+/** Returns the paths of all copies of a store's records that were saved when the store lost its files, the newest last. */
 export function listSavedCopies(path: string): readonly string[] {
+  if (!existsSync(dirname(path))) return []
   const begin = `${basename(path)}${recoveredMark}`
   const names = readdirSync(dirname(path)).filter((name) => name.startsWith(begin) && !/-(wal|shm)$/.test(name))
-  return names.map((name) => join(dirname(path), name))
+  // By age and not by number: a copy takes the first number that is free, also one of an older copy that was moved away.
+  return names
+    .map((name) => join(dirname(path), name))
+    .map((saved) => ({ saved, ms: statSync(saved, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .toSorted((one, other) => one.ms - other.ms || one.saved.localeCompare(other.saved))
+    .map(({ saved }) => saved)
 }
 
 /** Creates the store or upgrades it, and makes its files private. Safe if another process does the same. */

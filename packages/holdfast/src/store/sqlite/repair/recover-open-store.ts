@@ -26,16 +26,16 @@ export function recoverOpenStore(path: string, database: DatabaseSync, loss: Fil
   try {
     if (loss === 'log_removed' && copyLogIntoFile(path, database)) {
       database.close()
-      return { fault: lostFileFault(path, loss, null), isInPlace: true }
+      return { fault: lostFileFault(path, loss, null, `sqlite:${path}`), isInPlace: true }
     }
     const draft = saveRows(path, database, loss)
     closeWithoutCheckpoint(path, database)
     if (loss !== 'log_truncated') {
-      return { fault: lostFileFault(path, loss, linkRecovered(draft, path)), isInPlace: false }
+      return { fault: lostFileFault(path, loss, linkRecovered(draft, path), `sqlite:${path}`), isInPlace: false }
     }
     addRowsOfFiles(path, draft)
     replaceFiles(path, draft)
-    return { fault: lostFileFault(path, loss, null), isInPlace: true }
+    return { fault: lostFileFault(path, loss, null, `sqlite:${path}`), isInPlace: true }
   } catch (error) {
     closeWithoutCheckpoint(path, database)
     const cause = errorMessage(error)

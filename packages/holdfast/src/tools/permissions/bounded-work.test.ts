@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path, { join } from 'node:path'
 import { limits, type Permission } from '@holdfast/protocol'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { testsOf } from './call-targets.ts'
 import { judgeCommand } from './commands/judge-command.ts'
 import { findLinkedOut } from './commands/outside-links.ts'
 import { createPermissions } from './permissions.ts'
@@ -192,6 +193,37 @@ describe('many rules against many paths', () => {
     expect(await judge('read_file', { path: 'a'.repeat(2000) }, rules)).toMatchObject({ verdict: 'unknown' })
     expect(await judge('read_file', { path: 'c'.repeat(200) }, rules)).toMatchObject({ verdict: 'allow' })
   })
+
+  it.each(['*a', '[a]*', '{a*,a*}', '**/', '*?', '[b-za]*', '{,a}', '[A]*', '[^b]*'])(
+    'take at most 1,000,000 steps for one pattern and one path, however often the pattern repeats %s',
+    (unit) => {
+      for (const length of [50, 125, 250, 500, 1000, 2000]) {
+        const tests = testsOf(`${unit.repeat(Math.ceil(length / unit.length))}b`, workdir)
+        for (const text of ['a', 'A', 'a/'])
+          for (const chars of [250, 500, 1000, 2000, 4000]) {
+            const work = { steps: 0 }
+            tests?.isForbidden(`${text.repeat(chars / text.length)}b`, work)
+            expect([length, text, chars, work.steps > 1_000_000]).toEqual([length, text, chars, false])
+          }
+      }
+    },
+  )
+
+  it.each(['**/*[s]ecret12*/**/*.key', '[a-z]*/**/[0-9]*', '{src,lib}/**/*[a-z].{key,pem}', '**/[^.]*[0-9].key'])(
+    'take about one step for each character of a path, once %s has been compared with some',
+    (pattern) => {
+      const tests = testsOf(pattern, workdir)
+      const stepsFor = (paths: readonly string[]) => {
+        const work = { steps: 0 }
+        for (const path of paths) tests?.isPath(path, work)
+        return work.steps
+      }
+      stepsFor(many(50, 'src/folder/some-file.').map((path) => `${path}.key`))
+      const others = many(50, 'src/other/some-more.').map((path) => `${path}.key`)
+      const chars = others.reduce((sum, { length }) => sum + length, 0)
+      expect(stepsFor(others)).toBeLessThan(chars * 1.5)
+    },
+  )
 
   it('are refused by a search, and asked about in a call, if a stored pattern cannot be read', async () => {
     const { deniedTest } = createPermissions({ file: join(workdir, 'rules.json') })

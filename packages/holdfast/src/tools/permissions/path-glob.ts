@@ -1,15 +1,8 @@
 import type { Work } from '../../system/own-slice.ts'
+import { type CharTest, createMachine, type Step } from './glob-machine.ts'
 
 /** Tells whether a path relative to the workdir matches. */
 export type PathGlob = (path: string, work?: Work) => boolean
-
-/** A step of a compiled pattern. `next` and `other` are places in the list of steps. */
-type Step =
-  | { readonly type: 'char'; readonly char: string }
-  | { readonly type: 'set'; readonly fits: (char: string) => boolean; readonly isWild: boolean }
-  | { readonly type: 'split'; next: number; other: number }
-  | { readonly type: 'jump'; next: number }
-  | { readonly type: 'end' }
 
 /** Syntax of other programs that a pattern of a rule has not: without a backslash it could mean more than it says. */
 const foreign = /[()|"]|\[!|[\]}]\+|\{[^{}]*\.\.[^{}]*\}/
@@ -28,18 +21,19 @@ export function globProblem(pattern: string): string | null {
 /**
  * Compiles a glob: `*` and `?` within a name, `[a-z]`, `{a,b}`, and `**` for any folders, also none. Names with a dot match like
  * others, but no wildcard matches `.` or `..`. All ways to match are followed at once, so that the time is at most the length of
- * the pattern times that of the path: a regular expression would try them one after the other. Returns null if it cannot be read.
+ * the pattern times that of the path: a regular expression would try them one after the other. Each path also teaches it, so
+ * that the next ones take less. Returns null if it cannot be read.
  */
 export function compilePathGlob(pattern: string): PathGlob | null {
   if (globProblem(pattern) !== null) return null
-  const steps = stepsOf(pattern)
+  const run = createMachine(stepsOf(pattern))
   const tail = /(?<![^*?[\]{}\\/])[^*?[\]{}\\/]*$/.exec(pattern)?.[0] ?? ''
   // Most paths are told apart by the plain texts of a pattern, which is many times faster.
   const texts = /[[{\\]/.test(pattern) ? [] : pattern.split(/[*?/]+/).filter((text) => text !== '')
   return (path, work = { steps: 0 }) => {
     work.steps++
     if (path === pattern) return true
-    return path.endsWith(tail) && hasInOrder(texts, path) && run(steps, path, work)
+    return path.endsWith(tail) && hasInOrder(texts, path) && run(path, dotsOf(path), work)
   }
 }
 
@@ -53,8 +47,8 @@ function hasInOrder(texts: readonly string[], path: string): boolean {
   return true
 }
 
-const isAny = (): boolean => true
-const isInName = (char: string): boolean => char !== '/'
+const isAny: CharTest = () => true
+const isInName: CharTest = (char) => char !== '/'
 
 function stepsOf(pattern: string): readonly Step[] {
   const steps: Step[] = []
@@ -67,10 +61,10 @@ function stepsOf(pattern: string): readonly Step[] {
     add()
     split.other = steps.length
   }
-  const addMany = (fits: (char: string) => boolean): void =>
+  const addMany = (fits: CharTest): void =>
     addOptional(() => {
       const from = steps.length - 1
-      steps.push({ type: 'set', fits, isWild: true }, { type: 'jump', next: from })
+      steps.push({ type: 'set', fits }, { type: 'jump', next: from })
     })
   const addChar = (char: string): void => {
     steps.push({ type: 'char', char })
@@ -144,7 +138,7 @@ function stepsOf(pattern: string): readonly Step[] {
       return 2
     }
     const end = char === '[' ? pattern.indexOf(']', at + 2) : -1
-    if (char === '?') steps.push({ type: 'set', fits: isInName, isWild: true })
+    if (char === '?') steps.push({ type: 'set', fits: isInName })
     else if (end < 0 || end >= to) addChar(char)
     else {
       addSet(pattern.slice(at + 1, end))
@@ -155,7 +149,7 @@ function stepsOf(pattern: string): readonly Step[] {
 
   /** Adds `[ab]`. It is also a name with these brackets, as some programs have: `[id].ts`. */
   const addSet = (text: string): void => {
-    const set: Step = { type: 'set', fits: setOf(text), isWild: true }
+    const set: Step = { type: 'set', fits: setOf(text) }
     if (/[-*+?.^$\\]/.test(text)) {
       steps.push(set)
       return
@@ -207,52 +201,18 @@ function commasOf(
   return commas
 }
 
-function setOf(text: string): (char: string) => boolean {
+function setOf(text: string): CharTest {
   const isNegated = text.startsWith('^')
   const listed = (isNegated ? text.slice(1) : text).replace(/\\(.)/gs, '$1')
   const ranges = [...listed.matchAll(/(.)-(.)|(.)/gs)].map(
     ([, from, to, single]) => [from ?? single ?? '', to ?? single ?? ''] as const,
   )
-  const isListed = (char: string) => ranges.some(([from, to]) => from <= char && char <= to)
-  return isNegated ? (char) => char !== '/' && !isListed(char) : isListed
+  const isListed: CharTest = (char, work) => {
+    work.steps += ranges.length
+    return ranges.some(([from, to]) => from <= char && char <= to)
+  }
+  return isNegated ? (char, work) => char !== '/' && !isListed(char, work) : isListed
 }
 
 /** Where `..` and `.` end at the beginning of a path: no wildcard matches them. Paths are normalised, so there are no others. */
 const dotsOf = (path: string): number => /^(?:\.\.?(?:\/|$))*/.exec(path)?.[0].length ?? 0
-
-/** Follows all ways through the steps at once, one character after the other. */
-function run(steps: readonly Step[], path: string, work: Work): boolean {
-  const dots = dotsOf(path)
-  const seenAt = new Int32Array(steps.length).fill(-1)
-  let current: number[] = []
-  let following: number[] = []
-  const stack: number[] = []
-
-  /** Adds a step, and those that it leads to without a character, for the character at a place. */
-  const add = (to: number[], first: number, place: number): void => {
-    stack.push(first)
-    for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
-      if (seenAt[at] === place) continue
-      seenAt[at] = place
-      work.steps++
-      const step = steps[at]
-      if (step?.type === 'split') stack.push(step.other, step.next)
-      else if (step?.type === 'jump') stack.push(step.next)
-      else to.push(at)
-    }
-  }
-
-  add(current, 0, 0)
-  for (let place = 0; place < path.length; place++) {
-    if (current.length === 0) return false
-    const char = path[place] ?? ''
-    for (const at of current) {
-      const step = steps[at]
-      const fits = step?.type === 'char' ? step.char === char : step?.type === 'set' && step.fits(char)
-      if (fits && (step?.type === 'char' || place >= dots)) add(following, at + 1, place + 1)
-    }
-    ;[current, following] = [following, current]
-    following.length = 0
-  }
-  return current.some((at) => steps[at]?.type === 'end')
-}

@@ -8,6 +8,7 @@ import { importCases } from './cases/imports.ts'
 import { modelCases } from './cases/models.ts'
 import { programCases } from './cases/programs.ts'
 import { repositoryCases } from './cases/repositories.ts'
+import { ruleCases } from './cases/rules.ts'
 import { serverCases } from './cases/servers.ts'
 import { siteCases } from './cases/sites.ts'
 import { subagentCases } from './cases/subagents.ts'
@@ -15,6 +16,15 @@ import { toolCases } from './cases/tools.ts'
 
 /** Every case of the rig. A new tool, hook, server or screen adds its own. */
 export const cases: readonly HostileCase[] = [
-  ...[...modelCases, ...commandCases, ...toolCases, ...repositoryCases, ...hookCases, ...gitCases, ...subagentCases],
+  ...[
+    ...modelCases,
+    ...commandCases,
+    ...toolCases,
+    ...repositoryCases,
+    ...hookCases,
+    ...gitCases,
+    ...ruleCases,
+    ...subagentCases,
+  ],
   ...[...importCases, ...clientCases, ...bodyCases, ...serverCases, ...programCases, ...siteCases],
 ]

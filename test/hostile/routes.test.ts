@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { runFuzz } from './fuzz/run-fuzz.ts'
+import { walkTexts } from './fuzz/walk-texts.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000))
 const requests = Number(process.env['FUZZ_REQUESTS'] ?? 400)
@@ -15,4 +16,11 @@ it(`answers ${requests} hostile requests without an internal error, and changes 
   // The requests are worth something only if many get past the access checks and the parser.
   expect(worked.size).toBeGreaterThan(15)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']))
+})
+
+it('refuses a NUL in every path of a route, and has no internal error for one in any other text', async () => {
+  const { sent, routes, violations } = await walkTexts({ isQuick: requests < 10_000 })
+  expect(violations).toEqual([])
+  expect(sent).toBeGreaterThan(300)
+  expect(routes.size).toBeGreaterThan(40)
 })

@@ -1,6 +1,7 @@
 import { createDice } from '@holdfast/testkit'
 import { cases } from './cases.ts'
 import { runFuzz } from './fuzz/run-fuzz.ts'
+import { walkTexts } from './fuzz/walk-texts.ts'
 import { runRandomCalls } from './random/run-calls.ts'
 import { megabytes, runCase } from './run-case.ts'
 
@@ -57,10 +58,12 @@ if (names.length === 0 || names.includes(routes)) {
   const { sent, statuses, worked, tried } = report
   const untried = report.routes.filter((name) => !tried.has(name))
   const missed = isQuick || untried.length === 0 ? [] : [`no request was sent to ${untried.join(', ')}`]
-  const violations = [...report.violations, ...missed]
+  const walked = await walkTexts({ isQuick })
+  const violations = [...report.violations, ...missed, ...walked.violations]
   const verdict = violations.length === 0 ? 'ok' : 'VIOLATED'
   console.log(
     `${verdict}: client ${routes}: ${sent} random requests to ${tried.size} of ${report.routes.length} routes, ${worked.size} did some work, ` +
+      `${walked.sent} with texts that no path may have, ` +
       `statuses ${JSON.stringify(statuses)}`,
   )
   for (const violation of violations) console.log(`  ${violation}`)

@@ -147,8 +147,8 @@ export function defineRoute<Query = unknown, Body = unknown, Headers = unknown>(
         if (!body.ok) return body
         // The types come from these schemas; without a schema the type is `unknown`.
         const input = { query: query.value as Query, body: body.value as Body, headers: headers.value as Headers }
-        const relative = findRelativeFolder(input.query) ?? findRelativeFolder(input.body)
-        if (relative) return refuse(relative)
+        const badFolder = findBadFolder(input.query) ?? findBadFolder(input.body)
+        if (badFolder) return refuse(badFolder)
         const answer = await handle({ ...checked, session, input }, deps)
         if (!answer.ok) return answer
         const { value } = answer
@@ -177,13 +177,19 @@ function pickHeaders({ headers }: Request, { shape }: z.ZodObject): Readonly<Rec
   return picked
 }
 
-/** Returns why the folder of a request cannot be used: a relative one would mean a folder of the server, not of the caller. */
-function findRelativeFolder(input: unknown): Fault | null {
+/**
+ * Returns why the folder of a request cannot be used: a relative one would mean a folder of the server, not of the caller, and
+ * no folder has a NUL character in its name.
+ */
+function findBadFolder(input: unknown): Fault | null {
   if (typeof input !== 'object' || input === null) return null
   for (const name of ['workdir', 'workspace']) {
     const folder: unknown = Reflect.get(input, name)
-    if (typeof folder !== 'string' || folder === noWorkdir || isAbsolute(folder)) continue
-    const message = `The ${name} ${escapeLine(clip(folder, 200))} is relative. Over HTTP, give the absolute path of a folder on the server.`
+    if (typeof folder !== 'string' || folder === noWorkdir) continue
+    const shown = `The ${name} ${escapeLine(clip(folder, 200))}`
+    if (folder.includes('\0')) return fault('bad_workdir', `${shown} has a NUL character. No path has one.`)
+    if (isAbsolute(folder)) continue
+    const message = `${shown} is relative. Over HTTP, give the absolute path of a folder on the server.`
     return fault('bad_workdir', message, { [name]: folder })
   }
   return null

@@ -9,10 +9,13 @@ const typed = {
 }
 const limitDefault = 50
 
+/** The beginning of a path in a folder. */
+const pathText = typed.text.refine((text) => !text.includes('\0'), 'a path has no NUL character').default('')
+
 const completeInSession = defineRoute({
   on: 'GET /v1/sessions/:id/complete',
   summary: 'Complete a path of the working directory, for a mention: files and folders, the best first',
-  query: z.strictObject({ ...typed, text: typed.text.default('') }),
+  query: z.strictObject({ ...typed, text: pathText }),
   answers: answersJson(FoundPaths),
   refuses: ['not_found', 'bad_workdir', 'outside_workdir', 'workdir_needed', 'bad_config'],
   async handle({ session, input, request }, { sessions, paths }) {
@@ -40,7 +43,7 @@ const completeInFolder = defineRoute({
   on: 'GET /v1/folders/complete',
   summary:
     'Complete a path of a folder, for a mention in the first prompt of a session: files and folders, the best first',
-  query: z.strictObject({ ...typed, workdir: z.string().min(1).max(4096), text: typed.text.default('') }),
+  query: z.strictObject({ ...typed, workdir: z.string().min(1).max(4096), text: pathText }),
   answers: answersJson(FoundPaths),
   refuses: ['not_found', 'bad_workdir', 'outside_workdir', 'bad_config'],
   handle({ input, request }, { paths }) {

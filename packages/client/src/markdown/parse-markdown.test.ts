@@ -320,10 +320,22 @@ describe('hostile text', () => {
     ['indented lines of an item', '- a\n', '  b\n', ''],
     ['link definitions in an item', '1. a\n   ', '[a]: b\n', ''],
     ['characters before an @', '', 'a.', '@'],
+    ['second lines of tables without a first one', '', '|\n|-|\n', ''],
+    ['second lines of tables in a quote', '', '> |\n> |-|\n', ''],
+    ['second lines of tables in an item', '- a\n', '  |\n  |:-|\n', ''],
+    ['tables of other widths', '', 'a|b\n-|-|-\n', ''],
+    ['paragraphs with some such lines', '', `${'|\n|-|\n'.repeat(160)}\n`, ''],
   ])('takes bounded time for many %s', (_, before, mark, after) => {
     const cpu = process.threadCpuUsage()
     for (const length of [20_000, 95_000]) parseMarkdown(before + mark.repeat(length / mark.length) + after)
     expect(process.threadCpuUsage(cpu).user).toBeLessThan(500_000)
+  })
+
+  it('still parses many tables, and one table with many rows', () => {
+    const table = `| a | b |\n|---|:-:|\n${'| some text | more text |\n'.repeat(20)}\n`
+    expect(parseMarkdown(table.repeat(100)).map(({ type }) => type)).toEqual(Array(100).fill('table'))
+    const long = `| a | b |\n|---|---|\n${'| some text | more text |\n'.repeat(3000)}`
+    expect(parseMarkdown(long).map(({ type }) => type)).toEqual(['table'])
   })
 
   it('shows too many unmatched delimiters as plain text', () => {

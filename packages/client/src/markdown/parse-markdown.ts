@@ -15,6 +15,8 @@ const proseCharsMax = 100_000
 const quoteLinesMax = 2000
 const listItemsMax = 5000
 const itemLinesMax = 1000
+/** The characters of a paragraph times its lines that may be the second line of a table: marked looks for rows after each. */
+const tableWorkMax = 2_000_000
 
 /** Parses markdown. Any text is valid: raw HTML is shown as text, and an open code fence runs to the end. */
 export function parseMarkdown(text: string): readonly Block[] {
@@ -165,13 +167,24 @@ const isLong = (source: string): boolean => source.length > proseCharsMax && pro
 function isTooLarge(source: string): boolean {
   if (source.length < 2 * quoteLinesMax) return false
   const prose = proseOf(source)
-  if (prose.length > proseCharsMax) return true
+  if (prose.length > proseCharsMax || tableWorkOf(prose) > tableWorkMax) return true
   // A quote or list ends at a blank line before a line that is neither indented nor marked.
   return prose.split(/\n[ \t]*\n(?=[^\s>*+\-\d])/).some((part) => {
     if (/^[ \t]*([-*+] +|\d+[.)] +)*>/m.test(part)) return countOf(part, /\n/g) > quoteLinesMax
     const [, ...items] = part.split(/^[ \t]*(?:[-*+]|\d+[.)])/m)
     return items.length > listItemsMax || items.some((item) => countOf(item, /\n/g) > itemLinesMax)
   })
+}
+
+/** A line like `|-|`, also in quotes and lists. */
+const tableMarks = /^[ \t>|:\d.)*+-]+$/gm
+
+function tableWorkOf(prose: string): number {
+  const workOf = (paragraph: string) => {
+    const lines = paragraph.match(tableMarks) ?? []
+    return paragraph.length * lines.filter((line) => line.includes('-') && /[|:]/.test(line)).length
+  }
+  return prose.split(/\n[ \t>]*\n/).reduce((work, paragraph) => work + workOf(paragraph), 0)
 }
 
 const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0

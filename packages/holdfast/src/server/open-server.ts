@@ -23,6 +23,7 @@ import {
   urlHost,
 } from './auth/server-address.ts'
 import { createOwnFiles } from './bodies/own-files.ts'
+import { usualPace } from './bodies/paced-body.ts'
 import { createByteBudget } from './bodies/request-body.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { closeWithin, cutStalled, reportDrops, trackConnections } from './connections.ts'
@@ -74,6 +75,8 @@ export type ServerOptions = GivenDeps &
     /** How long a client may take to send its headers, and its whole request. */
     readonly headersTimeoutMs?: number
     readonly requestTimeoutMs?: number
+    /** How long a client may send no byte of a body. */
+    readonly bodyStallMs?: number
     /** How long a client may take no byte of what waits for it. */
     readonly stallMs?: number
     /** How many bytes may wait for all clients together. */
@@ -148,6 +151,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     tenants: options.tenants ?? null,
     ownFiles: createOwnFiles(options.tenants?.files ?? null),
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
+    pace: { ...usualPace, stallMs: options.bodyStallMs ?? usualPace.stallMs },
     bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
     ready: createReadiness({ check, closing: closing.signal, now, after, onProblem }),

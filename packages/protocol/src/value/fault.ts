@@ -35,6 +35,7 @@ export const faultStatus = {
   queue_entry_not_found: 404,
   command_not_found: 404,
   skill_not_found: 404,
+  too_slow: 408,
   turn_running: 409,
   nothing_to_continue: 409,
   nothing_to_compact: 409,

@@ -1,14 +1,13 @@
 import { ownSlice } from '@holdfast/core'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { type Pace, readPaced } from './paced-body.ts'
 import { scanJson } from './scan-json.ts'
 
-export const brokenBody = refuse(fault('bad_request', 'The request body ended early.'))
-
 /** Reads a JSON body. Checks media type, size, structure, encoding and syntax, in that order. The caller releases `held`. */
-export async function readJson(request: Request, held: HeldBytes): Promise<Result<unknown>> {
+export async function readJson(request: Request, held: HeldBytes, pace?: Pace): Promise<Result<unknown>> {
   if (!/^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? ''))
     return refuse(fault('wrong_media_type', 'Send JSON, with `Content-Type: application/json`.'))
-  const bytes = await readBytes(request, limits.requestBodyBytesMax, held)
+  const bytes = await readBytes(request, limits.requestBodyBytesMax, held, pace)
   return bytes.ok ? parseJson(bytes.value) : bytes
 }
 
@@ -49,7 +48,12 @@ function decode(bytes: Uint8Array): string | null {
 const droppedPerSlice = 256 * 1024
 
 /** Reads a body of at most `bytesMax` bytes. `held` limits what all bodies hold together; the caller releases it. */
-export async function readBytes(request: Request, bytesMax: number, held: HeldBytes): Promise<Result<Uint8Array>> {
+export async function readBytes(
+  request: Request,
+  bytesMax: number,
+  held: HeldBytes,
+  pace?: Pace,
+): Promise<Result<Uint8Array>> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > bytesMax) return refuseTooLarge(bytesMax)
 
@@ -59,23 +63,22 @@ export async function readBytes(request: Request, bytesMax: number, held: HeldBy
     chunks = null
     held.release()
   }
-  try {
-    // A chunked body names no length, so count while reading.
-    for await (const chunk of request.body ?? []) {
-      bytes += chunk.byteLength
-      if (bytes > bytesMax) {
-        drop()
-        return refuseTooLarge(bytesMax)
-      }
-      if (chunks === null) {
-        // Reads on, so that the client gets its answer, and lets other work come between.
-        if (bytes % droppedPerSlice < chunk.byteLength) await ownSlice()
-      } else if (declared > 0 || held.take(chunk.byteLength)) chunks.push(chunk)
-      else drop()
+  // A chunked body names no length, so count while reading.
+  for await (const chunk of readPaced(request, pace)) {
+    if (!chunk.ok) {
+      drop()
+      return chunk
     }
-  } catch {
-    drop()
-    return brokenBody
+    bytes += chunk.value.byteLength
+    if (bytes > bytesMax) {
+      drop()
+      return refuseTooLarge(bytesMax)
+    }
+    if (chunks === null) {
+      // Reads on, so that the client gets its answer, and lets other work come between.
+      if (bytes % droppedPerSlice < chunk.value.byteLength) await ownSlice()
+    } else if (declared > 0 || held.take(chunk.value.byteLength)) chunks.push(chunk.value)
+    else drop()
   }
   return chunks === null ? busy : ok(Buffer.concat(chunks))
 }

@@ -13,7 +13,7 @@ type Kind = {
   readonly takesBytes: boolean
 }
 
-const ofAnyRoute = ['bad_request', 'wrong_host', 'wrong_origin', 'storage_error', 'internal'] as const
+const ofAnyRoute = ['bad_request', 'too_slow', 'wrong_host', 'wrong_origin', 'storage_error', 'internal'] as const
 const withToken = ['unauthorized', 'not_driver', 'too_many_tries', 'too_many_requests'] as const
 const withJson = ['wrong_media_type', 'too_large', 'bad_workdir', 'server_busy'] as const
 const withBytes = ['too_large', 'server_busy'] as const

@@ -18,6 +18,7 @@ import { z } from 'zod'
 import type { Caller } from '../auth/access.ts'
 import type { DeclaredAccess } from '../auth/authorize.ts'
 import { type RouteName, routeAccess } from '../auth/roles.ts'
+import type { Pace } from '../bodies/paced-body.ts'
 import { freeBodyBytes, type HeldBytes, readBytes, readJson } from '../bodies/request-body.ts'
 import { declareFaults } from './route-faults.ts'
 import type { ServerDeps } from './server-deps.ts'
@@ -141,8 +142,8 @@ export function defineRoute<Query = unknown, Body = unknown, Headers = unknown>(
       const held = deps.bodies.hold(freeBodyBytes)
       try {
         const json = bodySchema
-          ? await readJson(checked.request, held)
-          : await skipBody(checked.request, takesBytes, held)
+          ? await readJson(checked.request, held, deps.pace)
+          : await skipBody(checked.request, takesBytes, held, deps.pace)
         const body = bodySchema && json.ok ? parse(bodySchema, json.value) : json
         if (!body.ok) return body
         // The types come from these schemas; without a schema the type is `unknown`.
@@ -161,9 +162,9 @@ export function defineRoute<Query = unknown, Body = unknown, Headers = unknown>(
 }
 
 /** Waits for the end of a body that nothing reads: a request that is broken in the middle must do nothing. */
-async function skipBody(request: Request, takesBytes: boolean, held: HeldBytes): Promise<Result<null>> {
+async function skipBody(request: Request, takesBytes: boolean, held: HeldBytes, pace: Pace): Promise<Result<null>> {
   if (takesBytes || request.body === null) return ok(null)
-  const skipped = await readBytes(request, limits.requestBodyBytesMax, held)
+  const skipped = await readBytes(request, limits.requestBodyBytesMax, held, pace)
   return skipped.ok ? ok(null) : skipped
 }
 

@@ -7,6 +7,7 @@ import type { Proxies } from '../auth/proxies.ts'
 import type { RequestLimit } from '../auth/rate-limit.ts'
 import type { ServerAddress } from '../auth/server-address.ts'
 import type { OwnFiles } from '../bodies/own-files.ts'
+import type { Pace } from '../bodies/paced-body.ts'
 import type { ByteBudget } from '../bodies/request-body.ts'
 import type { Attachments } from '../streams/attachments.ts'
 import type { Outbox } from '../streams/outbox.ts'
@@ -42,6 +43,8 @@ export type ServerDeps = AuthenticateDeps &
     readonly ownFiles: OwnFiles
     /** What JSON bodies hold in memory. */
     readonly bodies: ByteBudget
+    /** How fast bodies must arrive. */
+    readonly pace: Pace
     /** Checks whether the server can run sessions. */
     readonly ready: Readiness
     readonly version: string

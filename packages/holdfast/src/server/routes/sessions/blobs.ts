@@ -12,10 +12,10 @@ const storeFile = defineRoute({
   takesBytes: true,
   answers: answersJson(StoredFile, 201),
   refuses: ['wrong_media_type', 'missing_package'],
-  async handle({ request, input, caller }, { sessions, uploads, ownFiles }) {
+  async handle({ request, input, caller }, { sessions, uploads, ownFiles, pace }) {
     const held = uploads.hold()
     try {
-      const bytes = await readBytes(request, limits.blobBytesMax, held)
+      const bytes = await readBytes(request, limits.blobBytesMax, held, pace)
       if (!bytes.ok) return bytes
       const stored = await sessions.storeFile(bytes.value, input.query)
       const added = stored.ok ? await ownFiles.add(caller, stored.value.file.blob) : stored

@@ -4,7 +4,7 @@ import { fault, ImportAnswer, limits, ok, type Result, refuse } from '@holdfast/
 import { z } from 'zod'
 import { safeFileName } from '../../../system/files/safe-file-name.ts'
 import { storageReason, systemErrorCode } from '../../../system/system-error.ts'
-import { brokenBody } from '../../bodies/request-body.ts'
+import { type Pace, readPaced } from '../../bodies/paced-body.ts'
 import { answersJson, defineRoute, flag, type Route } from '../../define/route.ts'
 import { answerByteStream } from '../../streams/byte-stream.ts'
 
@@ -75,9 +75,10 @@ const importFile = defineRoute({
   takesBytes: true,
   answers: answersJson(ImportAnswer),
   refuses: ['import_stopped', 'not_found'],
-  async handle({ request, input }, { transfer, spoolDir, closing }) {
+  async handle({ request, input }, { transfer, spoolDir, pace, closing }) {
     const { name = 'session', from, keepSettings } = input.query
-    const admitted = transfer.admitImport() // before the upload: it takes space on the disk while it waits
+    // Before the upload, which takes space on the disk while it waits. A slow one gives up its place.
+    const admitted = transfer.admitImport()
     if (!admitted.ok) return admitted
     using _place = admitted.value
     const made = await catchDiskErrors(() => mkdtemp(join(spoolDir, 'holdfast-import-')))
@@ -87,7 +88,7 @@ const importFile = defineRoute({
       const path = join(directory, safeFileName(name))
       const opened = await catchDiskErrors(() => open(path, 'wx', 0o600))
       if (!opened.ok) return opened
-      const spooled = await spoolBody(request, opened.value).finally(() => opened.value.close())
+      const spooled = await spoolBody(request, opened.value, pace).finally(() => opened.value.close())
       if (!spooled.ok) return spooled
       const signal = AbortSignal.any([request.signal, closing])
       const files = await transfer.importFile(path, { from, keepSettings, signal })
@@ -103,10 +104,14 @@ const message = `An upload may have at most ${bytesMax} bytes. Import a larger f
 const importTooLarge = refuse(fault('too_large', message, { limit: 'importBytesMax', bytesMax }))
 
 /** Streams a body to a file, so that it is never whole in memory. */
-export async function spoolBody(request: Request, file: Pick<FileHandle, 'writeFile'>): Promise<Result<null>> {
+export async function spoolBody(
+  request: Request,
+  file: Pick<FileHandle, 'writeFile'>,
+  pace?: Pace,
+): Promise<Result<null>> {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return importTooLarge
   let bytes = 0
-  for await (const chunk of readChunks(request)) {
+  for await (const chunk of readPaced(request, pace)) {
     if (!chunk.ok) return chunk
     bytes += chunk.value.byteLength
     if (bytes > bytesMax) return importTooLarge
@@ -114,14 +119,6 @@ export async function spoolBody(request: Request, file: Pick<FileHandle, 'writeF
     if (!written.ok) return written
   }
   return ok(null)
-}
-
-async function* readChunks({ body }: Request): AsyncGenerator<Result<Uint8Array>> {
-  try {
-    for await (const chunk of body ?? []) yield ok(chunk)
-  } catch {
-    yield brokenBody
-  }
 }
 
 /** Returns a disk error as a fault. It names no path: clients must not learn the server's folders. */

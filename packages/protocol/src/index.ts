@@ -25,6 +25,7 @@ export * from './access/tokens.ts'
 export { BackgroundShell, noSuchShell } from './api/background-shell.ts'
 export { ClientEventPage, ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
 export {
+  collectTouched,
   type DiffInput,
   DiffRequest,
   FileChangePage,
@@ -36,6 +37,7 @@ export {
   StoredFileChange,
   StoredRestore,
   TouchedFile,
+  type TouchedFiles,
 } from './api/file-changes.ts'
 export { DefaultModel, GivenKey, type ModelSettings, RemovedKey, SavedKey } from './api/model-settings.ts'
 export { parseOptions } from './api/parse-options.ts'

@@ -195,6 +195,7 @@ export type {
   ToolList,
   ToolsOf,
   TouchedFile,
+  TouchedFiles,
   TranscriptPage,
   TreeUsage,
   Trust,

@@ -19,3 +19,15 @@ it('says that no file changed only if no shell command can have changed one', as
   const unread = { page: async (): Promise<Result<never>> => refuse(fault('storage_error', 'gone')) }
   expect(await noChangesText(unread, 'Nothing.')).toMatch(/^No changed file is on record\./)
 })
+
+it('searches a bounded number of pages, however long the transcript is', async () => {
+  let read = 0
+  const endless: Pick<SessionHandle, 'page'> = {
+    async page() {
+      read++
+      return ok({ messages: [], before: read > 1000 ? null : 1001 - read, after: null }) as unknown as Page // only what is read
+    },
+  }
+  expect(await noChangesText(endless, 'Nothing.')).toMatch(/^No changed file is on record\./)
+  expect(read).toBe(20)
+})

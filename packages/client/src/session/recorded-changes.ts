@@ -12,9 +12,14 @@ export async function noChangesText(handle: Pick<SessionHandle, 'page'>, sentenc
 const isRunCommand = (message: Message): boolean =>
   message.kind === 'tool_call' && message.call.tool === 'shell' && message.call.status !== 'denied'
 
-/** Whether the transcript has a shell command that ran, or cannot be read. Reads it from its end. */
+/** Pages of the transcript that are searched for a command. What was before them is not known for sure. */
+const searchedPagesMax = 20
+
+/** Whether the transcript has a shell command that ran, or may have one. Reads it from its end. */
 async function mayHaveRunCommand(handle: Pick<SessionHandle, 'page'>): Promise<boolean> {
-  for (let before: MessageId | null | undefined; before !== null; ) {
+  let before: MessageId | null | undefined
+  for (let pages = 0; before !== null; pages++) {
+    if (pages >= searchedPagesMax) return true
     const page = await handle.page({ before })
     if (!page.ok) return true
     if (page.value.messages.some(isRunCommand)) return true
@@ -22,3 +27,6 @@ async function mayHaveRunCommand(handle: Pick<SessionHandle, 'page'>): Promise<b
   }
   return false
 }
+
+/** Says that `touchedFiles` has not read all changes. */
+export const cutFilesText = 'The session has very many changes: only the files of the newest ones are listed.'

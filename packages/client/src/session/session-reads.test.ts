@@ -1,4 +1,4 @@
-import { fault, type Message, ok, orThrow, refuse } from '@holdfast/protocol'
+import { CallId, fault, Instant, limits, type Message, ok, orThrow, refuse, Seq } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { listAll } from '../holdfast/list-all.ts'
 import { createFakeHandle } from '../testing/fake-handle.ts'
@@ -118,5 +118,27 @@ describe('the list of all sessions', () => {
     for await (const _ of listAll({ list }, { workspace: '/w' })) count++
     expect(count).toBe(6)
     expect(asked).toMatchObject([{ workspace: '/w' }, { cursor: 'at-1' }, { workspace: '/w', cursor: 'at-2' }])
+  })
+})
+
+describe('the files that a session changed', () => {
+  it('are those of the newest changes if there are very many, and the list says so', async () => {
+    const { handle } = createFakeHandle()
+    let read = 0
+    const at = Instant.parse('2026-01-02T03:04:05.000Z')
+    const session = createSession({
+      ...handle,
+      async fileChanges({ before = Seq.parse(1001) } = {}) {
+        read++
+        const seq = Seq.parse(before - 1)
+        const changes = Array.from({ length: 1000 }, (_, index) => ({
+          ...{ seq, at, call: CallId.parse(seq), path: `${seq}-${index}`, change: 'created' as const },
+        }))
+        return ok({ changes, before: seq === 1 ? null : seq })
+      },
+    })
+    const files = await session.touchedFiles()
+    expect([files.length, files.isCut, files[0]?.path]).toEqual([limits.touchedChangesMax, true, '1000-0'])
+    expect(read).toBe(limits.touchedChangesMax / 1000 + 1)
   })
 })

@@ -14,7 +14,6 @@ import {
   type ListedBoundary,
   type ListedSkill,
   listActiveTrust,
-  listTouched,
   type Message,
   type MessageId,
   type ModelFault,
@@ -36,11 +35,13 @@ import {
   type SubagentContext,
   type Todo,
   type TouchedFile,
+  type TouchedFiles,
   type TranscriptPage,
 } from '@holdfast/protocol'
 import { readOptions, requireText } from './arguments.ts'
 import { createMessageList, type MessageList } from './message-list.ts'
 import type { Requests } from './requests.ts'
+import { readTouched } from './touched-files.ts'
 
 /** Which line to read. */
 export type LineOptions = Pick<PageRequest, 'branch'>
@@ -122,12 +123,12 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /**
      * Returns the files that this session changed, each once with its newest change, newest first. Files that were put back
-     * as they were before the session are not among them.
+     * as they were before the session are not among them. Of more than 20,000 changes only the newest are read: then the list
+     * has `isCut`, and `fileChanges` has all.
      */
-    async touchedFiles(): Promise<readonly TouchedFile[]> {
-      const pages: FileChangePage[] = []
-      for await (const page of readChangePages(handle)) pages.push(page)
-      return listTouched(pages)
+    async touchedFiles(): Promise<readonly TouchedFile[] & Pick<TouchedFiles, 'isCut'>> {
+      const { files, isCut } = orThrow(await readTouched(handle))
+      return Object.assign([...files], isCut && { isCut })
     },
     /**
      * Returns what this session did to files as one diff a file: of a `turn`, of a `call`, or from before its first change

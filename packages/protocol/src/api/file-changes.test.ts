@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { FileState } from '../event/file-change.ts'
-import { BlobHash, CallId } from '../value/id.ts'
-import { listTouched, type StoredFileChange, type StoredRestore } from './file-changes.ts'
+import { BlobHash, CallId, Instant, Seq } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
+import { collectTouched, listTouched, type StoredFileChange, type StoredRestore } from './file-changes.ts'
 
 const changed = (call: number, path: string, change: StoredFileChange['change'], from?: string): StoredFileChange => ({
   seq: call + 1,
@@ -107,4 +108,29 @@ it('lists a link that was put back with the change that made it', () => {
   const restored = [{ seq: 9, at: '2026-01-01T00:00:09Z', path: 'a', after: { type: 'link' as const, target: 'b' } }]
   const [listed] = listTouched([{ changes: [removed, made], restored }])
   expect(listed).toMatchObject({ path: 'a', action: 'created', callId: 3 })
+})
+
+it.each([
+  ['changes', 1000, 'f', limits.touchedChangesMax / 1000],
+  ['long paths', 10, 'f'.repeat(4000), Math.floor(limits.touchedPathsCharsMax / 40_000)],
+])('lists the newest files of a session with very many %s, and says so', (_, perPage, name, pagesMax) => {
+  const readAt = (pages: number) => {
+    const touched = collectTouched()
+    let read = 0
+    for (let before: Seq | null = Seq.parse(pages + 1); before !== null; read++) {
+      const seq = Seq.parse(before - 1)
+      const about = { seq, at: Instant.parse('2026-01-02T03:04:05.000Z'), call: CallId.parse(seq) }
+      const paths = Array.from({ length: perPage }, (_, index) => `${index}-${seq}-${name}`.slice(0, 4000))
+      const changes = paths.map((path) => ({ ...about, path, change: 'created' as const }))
+      before = touched.add({ changes, before: seq === 1 ? null : seq })
+    }
+    return { read, ...touched.list() }
+  }
+  const few = readAt(pagesMax)
+  expect([few.read, few.files.length, 'isCut' in few]).toEqual([pagesMax, pagesMax * perPage, false])
+  for (const pages of [2 * pagesMax, 4 * pagesMax]) {
+    const { read, files, ...rest } = readAt(pages)
+    expect([read, files.length, rest]).toEqual([pagesMax + 1, pagesMax * perPage, { isCut: true, hasRestored: false }])
+    expect(files[0]?.callId).toBe(pages)
+  }
 })

@@ -102,6 +102,39 @@ export function listTouched(pages: readonly Pick<FileChangePage, 'changes' | 're
     .sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0))
 }
 
+/** The files that a session changed. */
+export type TouchedFiles = {
+  /** Each once with its newest change, newest first. */
+  readonly files: readonly TouchedFile[]
+  /** Set if there are more changes than are read: then these are the files of the newest ones. */
+  readonly isCut?: true
+  /** Whether a change that was read is one that a person put back. */
+  readonly hasRestored: boolean
+}
+
+/** Collects pages of changes, newest first, up to the limits, and lists their files. */
+export function collectTouched() {
+  const pages: FileChangePage[] = []
+  let [changes, chars, isCut] = [0, 0, false]
+  return {
+    /** Adds a page. Returns the cursor of the next one; null if no more is needed. */
+    add(page: FileChangePage): Seq | null {
+      const found = [...page.changes, ...(page.restored ?? [])]
+      changes += found.length
+      chars += found.reduce((sum, { path }) => sum + path.length, 0)
+      // The newest page is always shown: it is bounded itself.
+      isCut = pages.length > 0 && (changes > limits.touchedChangesMax || chars > limits.touchedPathsCharsMax)
+      if (isCut) return null
+      pages.push(page)
+      return page.before
+    },
+    list(): TouchedFiles {
+      const hasRestored = pages.some(({ restored = [] }) => restored.length > 0)
+      return { files: listTouched(pages), ...(isCut && { isCut }), hasRestored }
+    },
+  }
+}
+
 /** What happened to one path. `action` is null for a restore, `call` also for a slash command; a state is null if it is not known. */
 type Step = Pick<StoredFileChange, 'seq' | 'at' | 'path'> & {
   readonly call: CallId | null

@@ -1,5 +1,5 @@
 import { createSession } from '@holdfast/client'
-import { noChangesText } from '@holdfast/client/internal'
+import { cutFilesText, noChangesText } from '@holdfast/client/internal'
 import {
   type Answer,
   type CommandInput,
@@ -183,6 +183,7 @@ async function printFiles({ handle, context, note, tell }: PlainDeps): Promise<v
   const files = await createSession(handle).touchedFiles()
   if (files.length > 0) await note(fileTable(files, context.now(), context.err).trimEnd())
   else await tell(await noChangesText(handle, 'The session has changed no files.'))
+  if (files.isCut) await tell(cutFilesText)
 }
 
 async function printBoundaries({ handle, note, tell, send }: PlainDeps, given: string): Promise<void> {

@@ -1,14 +1,5 @@
-import { noChangesText } from '@holdfast/client/internal'
-import {
-  type DiffInput,
-  escapeLine,
-  type Fault,
-  type FileChangePage,
-  listTouched,
-  type RestoreInput,
-  type Seq,
-  type TouchedFile,
-} from '@holdfast/protocol'
+import { cutFilesText, noChangesText, readTouched } from '@holdfast/client/internal'
+import { type DiffInput, escapeLine, type Fault, type RestoreInput, type TouchedFile } from '@holdfast/protocol'
 import { useEffect, useRef, useState } from 'react'
 import { counted } from '../../text/format.ts'
 import { focusIfFree } from '../../ui/dialog.tsx'
@@ -29,7 +20,7 @@ const marks: Readonly<Record<TouchedFile['action'], string>> = {
 
 /** Lists the files that the session changed, each with its newest change. */
 export function FilesSection() {
-  const { files: loaded, none, canUndo, fault } = useTouchedFiles()
+  const { files: loaded, isCut, none, canUndo, fault } = useTouchedFiles()
   const files = loaded ?? []
   const { shown, onOpen, onClose } = useFileDialog()
   return (
@@ -39,6 +30,7 @@ export function FilesSection() {
       {loaded?.length === 0 && !fault && (
         <p className="nothing">{canUndo ? 'Every file is as it was before this session.' : none}</p>
       )}
+      {isCut && <p className="nothing">{cutFilesText}</p>}
       {(files.length > 0 || canUndo) && (
         <p className="panel-actions">
           {files.length > 0 && (
@@ -161,6 +153,8 @@ function FileDialog({ shown: { title, request }, onClose }: FileDialogProps) {
 type Touched = {
   /** Null until they are loaded. */
   readonly files: readonly TouchedFile[] | null
+  /** Whether only the files of the newest changes are listed. */
+  readonly isCut: boolean
   /** What is said if there are none. */
   readonly none: string
   /** Whether files of the session were put back, so that this can be undone. */
@@ -171,24 +165,18 @@ type Touched = {
 /** Loads the changed files, again after each call that ended, and after each restore. */
 function useTouchedFiles(): Touched {
   const { handle } = useSession()
-  const [touched, setTouched] = useState<Touched>({ files: null, none: '', canUndo: false, fault: null })
+  const [touched, setTouched] = useState<Touched>({ files: null, isCut: false, none: '', canUndo: false, fault: null })
   const ended = useFileChangeCount()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a call that ended is what changes the answer
   useEffect(() => {
     let isLeft = false
     const load = async () => {
-      const pages: FileChangePage[] = []
-      for (let before: Seq | null | undefined; before !== null; ) {
-        const page = await handle.fileChanges({ before })
-        if (isLeft) return
-        if (!page.ok) return setTouched((known) => ({ ...known, fault: page.fault }))
-        pages.push(page.value)
-        before = page.value.before
-      }
-      const canUndo = pages.some(({ restored = [] }) => restored.length > 0)
-      const files = listTouched(pages)
+      const read = await readTouched(handle)
+      if (isLeft) return
+      if (!read.ok) return setTouched((known) => ({ ...known, fault: read.fault }))
+      const { files, isCut = false, hasRestored: canUndo } = read.value
       const none = files.length > 0 ? '' : await noChangesText(handle, 'No call of this session has changed a file.')
-      if (!isLeft) setTouched({ files, none, canUndo, fault: null })
+      if (!isLeft) setTouched({ files, isCut, none, canUndo, fault: null })
     }
     load()
     return () => {

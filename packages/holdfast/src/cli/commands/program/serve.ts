@@ -73,7 +73,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const holdfast = orThrow(await open(options)) // it names the copy of a store that has no file
   const isOnDisk = location.kind === 'sqlite' || location.kind === 'jsonl'
   const copies = isOnDisk ? await findSavedCopies(location) : []
-  if (isOnDisk && copies.length > 0) await err.write(`${describeSavedCopies(location, copies)}\n`)
+  if (isOnDisk && copies.length > 0) await err.tell(describeSavedCopies(location, copies))
   const { createSecret, hashToken, openServer, openSpoolDir } = await import('../../../server/index.ts')
   const token = configuredToken ?? createSecret()
   registerKey(token)

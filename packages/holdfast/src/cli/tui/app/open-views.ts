@@ -1,6 +1,6 @@
 import { createLiveView } from '@holdfast/client'
-import { noChangesText } from '@holdfast/client/internal'
-import { listActiveTrust, listTouched, type RestoreInput, type Result, type SessionId } from '@holdfast/protocol'
+import { cutFilesText, noChangesText, readTouched } from '@holdfast/client/internal'
+import { listActiveTrust, type RestoreInput, type Result, type SessionId } from '@holdfast/protocol'
 import { resolveWorkspace } from '../../connect/workspace.ts'
 import { todoRows } from '../render/side-lists.ts'
 import { justify, line, shownLine, span, styles } from '../term/lines.ts'
@@ -113,14 +113,10 @@ export function openTranscript(app: App): void {
 export async function openFiles(app: App): Promise<void> {
   const { handle } = app
   if (!handle) return
-  const pages = []
-  for (let before: number | null | undefined; before !== null; ) {
-    const page = shown(app, await handle.fileChanges({ ...(before !== undefined && { before }) }))
-    if (!page) return
-    pages.push(page)
-    before = page.before
-  }
-  const files = listTouched(pages)
+  const touched = shown(app, await readTouched(handle))
+  if (!touched) return
+  const { files, isCut } = touched
+  if (isCut) app.host.notice(cutFilesText)
   const empty = files.length > 0 ? '' : await noChangesText(handle, 'The session has changed no files.')
   app.host.open(createFilesView({ handle, files, now: app.context.now(), empty, host: app.host }))
 }

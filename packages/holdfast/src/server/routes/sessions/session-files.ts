@@ -1,12 +1,11 @@
-import type { LocalSession } from '@holdfast/core'
 import {
+  collectTouched,
   FileChangePage,
   FileDiffs,
   FileLines,
   InstructionFile,
   ListedBoundary,
   limits,
-  listTouched,
   ok,
   RestorePreview,
   type Result,
@@ -30,27 +29,17 @@ const getTouchedFiles = defineRead(
   '/touched-files',
   'List the files that the session changed, each once with its newest change',
   z.object({ files: z.array(TouchedFile), isCut: z.literal(true).optional() }),
-  readTouched,
+  async (handle) => {
+    const touched = collectTouched()
+    for (let before: Seq | null | undefined; before !== null; ) {
+      const page: Result<FileChangePage> = await handle.fileChanges({ before })
+      if (!page.ok) return page
+      before = touched.add(page.value)
+    }
+    const { files, isCut } = touched.list()
+    return ok({ files: [...files], ...(isCut && { isCut }) })
+  },
 )
-
-/** Lists the files of a session. Of one with very many changes, only the newest are read: then the list is cut. */
-export async function readTouched(handle: Pick<LocalSession, 'fileChanges'>) {
-  const pages: FileChangePage[] = []
-  let [changes, chars] = [0, 0]
-  for (let before: Seq | null | undefined; before !== null; ) {
-    const page: Result<FileChangePage> = await handle.fileChanges({ before })
-    if (!page.ok) return page
-    const found = [...page.value.changes, ...(page.value.restored ?? [])]
-    changes += found.length
-    chars += found.reduce((sum, { path }) => sum + path.length, 0)
-    // The newest page is always shown: it is bounded itself.
-    const isCut = pages.length > 0 && (changes > limits.touchedChangesMax || chars > limits.touchedPathsCharsMax)
-    if (isCut) return ok({ files: [...listTouched(pages)], isCut })
-    pages.push(page.value)
-    before = page.value.before
-  }
-  return ok({ files: [...listTouched(pages)] })
-}
 
 /** The codes of a route that names a file of the working directory. */
 const ofWorkdir = ['not_found', 'bad_workdir', 'outside_workdir', 'workdir_needed'] as const

@@ -61,7 +61,8 @@ const hostileGlobs: HostileCase = {
   async run(run) {
     const files = run.isQuick ? 100 : 3000
     const permissions = Array.from({ length: rulesMax }, (_, index) => ({
-      ...{ verdict: 'deny' as const, tool: 'read_file' },
+      verdict: 'deny' as const,
+      tool: 'read_file',
       pattern: globs[index % globs.length]?.(index) ?? '',
     }))
     await makeFiles(join(run.workdir, 'aaaa/aaaa'), files, 'a'.repeat(60))

@@ -132,7 +132,11 @@ describe('the files that a session changed', () => {
         read++
         const seq = Seq.parse(before - 1)
         const changes = Array.from({ length: 1000 }, (_, index) => ({
-          ...{ seq, at, call: CallId.parse(seq), path: `${seq}-${index}`, change: 'created' as const },
+          seq,
+          at,
+          call: CallId.parse(seq),
+          path: `${seq}-${index}`,
+          change: 'created' as const,
         }))
         return ok({ changes, before: seq === 1 ? null : seq })
       },

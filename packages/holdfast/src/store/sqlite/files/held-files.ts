@@ -89,8 +89,11 @@ const secondLookMs = 100
 
 /** The files of a store that a connection writes. Only what is in the files with these paths survives the process. */
 export interface HeldFiles {
-  /** Returns whether a file was moved, removed or replaced since it was opened, or null. Does not look into the log. */
-  findMoved(): FileLoss | null
+  /**
+   * Returns whether a file was moved, removed or replaced since it was opened, or null. Does not look into the log. `isSure`
+   * looks also if it has just looked: a file may be truncated without a change of its folder.
+   */
+  findMoved(isSure?: boolean): FileLoss | null
   /** Returns what happened to a file since it was opened, or null. */
   findLoss(): FileLoss | null
   /** Does the same after a commit, and reads its frames back from the log. */
@@ -114,10 +117,10 @@ export function holdFiles(path: string, database: DatabaseSync): HeldFiles {
   let isNear = false
 
   /** A file cannot be moved, removed or replaced without a change of its folder: one look at that is cheaper. */
-  function findMoved(): FileLoss | null {
+  function findMoved(isSure = false): FileLoss | null {
     const [found, nowMs] = [statOf(folderPath), performance.now()]
     const isUnchanged = folder !== undefined && isSame(found, folder) && found?.mtimeMs === folder.mtimeMs
-    if (isUnchanged && nowMs - checkedAtMs < freshMs) return null
+    if (!isSure && isUnchanged && nowMs - checkedAtMs < freshMs) return null
     folder = found !== undefined && Date.now() - found.mtimeMs > coarseMs ? found : undefined
     checkedAtMs = nowMs
     return opened.findMoved()

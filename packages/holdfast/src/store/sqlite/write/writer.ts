@@ -127,7 +127,8 @@ export function createWriter(
     if (isRefusal || isStorageFailure(error)) {
       // A busy file is intact: only the wait was too long.
       if (isRefusal || !isBusy(error)) abandon(error)
-      const answer = refuse(isRefusal ? error.toFault() : faultOf(error, path))
+      // A file that another program truncated looks like a failed disk.
+      const answer = refuse(isRefusal ? error.toFault() : (lost ?? faultOf(error, path)))
       return requests.map(() => answer)
     }
     // A bug broke the group: run each change on its own, so that only the broken one fails.
@@ -147,7 +148,9 @@ export function createWriter(
     if (closing === null) return
     open = null
     try {
-      const loss = closing.files.findLossAfterCommit() ?? closing.files.verifyWholeLog()
+      // To close the last connection copies the log into the file, so it must be the file that was opened.
+      const loss =
+        closing.files.findMoved(true) ?? closing.files.findLossAfterCommit() ?? closing.files.verifyWholeLog()
       if (loss !== null) return void recover(closing, loss)
       closing.files.close()
       closing.database.close()

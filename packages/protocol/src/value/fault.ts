@@ -115,7 +115,7 @@ export const sessionNotFound = (name: string, details: Record<string, unknown> =
   fault('session_not_found', `There is no session ${name}. List the sessions with holdfast ls.`, details)
 
 /** Returns the fault of a server that cannot run sessions now. */
-export const notReady = (reason: 'closing' | 'store' | 'owner' | 'timeout', message: string): Fault =>
+export const notReady = (reason: 'closing' | 'store' | 'files' | 'owner' | 'timeout', message: string): Fault =>
   fault('not_ready', message, { reason, retryAfterSeconds: 1 })
 
 /** Returns the message of whatever was thrown. */

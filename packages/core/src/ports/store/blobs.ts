@@ -16,6 +16,11 @@ export interface Blobs {
    * during a sweep stay.
    */
   sweep(areUsed: AreUsed, options: SweepOptions): Promise<BlobSweep>
+  /**
+   * Checks that new bytes can be stored, within a few seconds. Often asked: an answer may be some seconds old. Absent if the
+   * bytes are where the store is, which has a check of its own. Refused: storage_error.
+   */
+  probe?(): Promise<Result<void>>
 }
 
 /** Returns those of some hashes that a record refers to. */

@@ -107,7 +107,7 @@ function takeStore(store: Store, blobs: Blobs | undefined, mirror: string | unde
   }
   if (mirror !== undefined) return refuse(noMirror(location, mirror))
   const memoryStore = createMemoryStore()
-  const own = blobs ? bindMethods(blobs, blobMethods) : createMemoryBlobs()
+  const own = blobs ? bindMethods(blobs, blobMethods(blobs)) : createMemoryBlobs()
   const { tenants, permissionRules } = store
   const bound: Store = {
     ...bindMethods(store, storeMethods),
@@ -126,7 +126,10 @@ function bindMethods<Port extends object>(port: Port, names: readonly (keyof Por
   return Object.fromEntries(bound) as Port // has all methods of the port
 }
 
-const blobMethods = ['put', 'open', 'has', 'sweep'] as const satisfies readonly (keyof Blobs)[]
+const blobMethods = (blobs: Blobs): readonly (keyof Blobs)[] => [
+  ...(['put', 'open', 'has', 'sweep'] as const),
+  ...(blobs.probe ? (['probe'] as const) : []),
+]
 
 /** Every method of the port, so that an incomplete store is refused when it is opened, not when it is used. */
 const storeMethods = Object.keys({

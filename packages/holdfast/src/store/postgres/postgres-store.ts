@@ -47,7 +47,10 @@ export async function openPostgresStore(
     await database.close()
     return prepared
   }
-  const blobs = createPostgresBlobs(database, { ...options.blobs, bytesMax: options.blobBytesMax })
+  const blobs = createPostgresBlobs(database, {
+    ...options.blobs,
+    ...{ bytesMax: options.blobBytesMax, onProblem: options.onProblem },
+  })
   const cluster = await openCluster(location)
   return ok({ store: createStore(database, cluster, location.termMs, options.onProblem), blobs, cluster })
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Blobs } from '@holdfast/core/ports'
+import type { Blobs, OnProblem } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { ok, refuse } from '@holdfast/protocol/result'
 import { blobTooLarge } from '../../store-faults.ts'
 import { attempt, type Database } from '../connect/connect.ts'
 import { createContents, nowMs } from './contents.ts'
+import { createPlaceProbe } from './place-probe.ts'
 import { createS3Objects, type S3Objects } from './s3-objects.ts'
 import type { S3Place } from './s3-url.ts'
 import { sweepBlobs } from './sweep-blobs.ts'
@@ -15,6 +16,7 @@ export type BlobOptions = {
   /** Where new bytes go; the database by default. */
   readonly place?: S3Place | undefined
   readonly objects?: S3Objects | undefined
+  readonly onProblem?: OnProblem | undefined
 }
 
 /**
@@ -22,7 +24,7 @@ export type BlobOptions = {
  * number and get their hash at the end: bytes without a hash are invisible, and a sweep removes them.
  */
 export function createPostgresBlobs(database: Database, options: BlobOptions = {}): Blobs {
-  const { bytesMax = limits.toolOutputBytesMax, objects = createS3Objects(), place = null } = options
+  const { bytesMax = limits.toolOutputBytesMax, objects = createS3Objects(), place = null, onProblem } = options
   const { read, write } = database
   const contents = createContents(database, objects, place)
 
@@ -77,5 +79,7 @@ export function createPostgresBlobs(database: Database, options: BlobOptions = {
     has: async (hash) => (await find(hash)) !== null,
 
     sweep: (areUsed, options) => sweepBlobs(database, contents, areUsed, options),
+
+    ...(place && { probe: createPlaceProbe(objects, place, { onProblem }) }),
   }
 }

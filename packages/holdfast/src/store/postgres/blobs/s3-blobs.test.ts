@@ -1,10 +1,11 @@
 import type { Blobs, Store } from '@holdfast/core/ports'
-import { BlobHash, orThrow } from '@holdfast/protocol'
+import { BlobHash, fault, HoldfastError, orThrow } from '@holdfast/protocol'
 import { blobTestBytesMax, describeBlobs } from '@holdfast/testkit/contracts'
 import { type FakeS3, startFakeS3 } from '@holdfast/testkit/postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openEmpty, useServer } from '../testing/test-schema.ts'
 import { openPostgresBlobReader } from './blob-reader.ts'
+import { createPlaceProbe } from './place-probe.ts'
 import { createS3Objects } from './s3-objects.ts'
 import { objectUrl, parseS3Url, s3Url } from './s3-url.ts'
 import { signRequest } from './sign-request.ts'
@@ -137,6 +138,60 @@ describe('a place in S3', () => {
       'SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41',
     )
     expect(sign('/?lifecycle')).toContain('fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543')
+  })
+
+  it('is asked whether it takes objects: with one small read, and at first a write', async () => {
+    const { blobs } = await open()
+    expect(await blobs.probe?.()).toMatchObject({ ok: true })
+    expect([...s3.objects.keys()]).toEqual(['team/blobs/holdfast-ready'])
+    s3.objects.set('team/blobs/holdfast-ready', Buffer.from('as another node wrote it'))
+    const place = orThrow(parseS3Url(placeUrl()))
+    await createS3Objects(s3.environment).probe(place)
+    expect(String(s3.objects.get('team/blobs/holdfast-ready'))).toBe('as another node wrote it')
+    s3.failNext(503)
+    await createS3Objects(s3.environment).probe(place)
+    await opened?.close()
+    const inDatabase = await openEmpty(server())
+    opened = inDatabase.store
+    expect(inDatabase.blobs.probe).toBeUndefined()
+  })
+
+  it.each([
+    ['refuses the keys', 'it answered 403', { AWS_SECRET_ACCESS_KEY: 'wrong' }, {}],
+    ['has no such bucket', 'it answered 404', {}, { bucket: 'other' }],
+    ['cannot be reached', 'fetch failed', {}, { endpoint: new URL('http://127.0.0.1:9') }],
+  ])('that %s says so', async (_, message, keys, changed) => {
+    const place = { ...orThrow(parseS3Url(placeUrl())), ...changed }
+    const objects = createS3Objects({ ...s3.environment, ...keys })
+    await expect(objects.probe(place)).rejects.toMatchObject({
+      ...{ code: 'storage_error', message: expect.stringContaining(message) },
+    })
+    s3.refused.splice(0)
+  })
+
+  it('is asked once in ten seconds while it answers, and each time while it does not, which is reported once', async () => {
+    const [answers, problems]: [boolean[], unknown[]] = [[], []]
+    let [isThere, nowMs] = [true, 0]
+    const probe = createPlaceProbe(
+      {
+        async probe() {
+          answers.push(isThere)
+          if (!isThere) throw new HoldfastError(fault('storage_error', 'away'))
+        },
+      },
+      orThrow(parseS3Url(placeUrl())),
+      { now: () => nowMs, onProblem: (problem) => problems.push(problem) },
+    )
+    for (nowMs of [0, 1000, 9999]) expect((await probe()).ok).toBe(true)
+    isThere = false
+    for (nowMs of [10_000, 11_000]) expect((await probe()).ok).toBe(false)
+    expect([answers, problems]).toMatchObject([[true, false, false], [{ cause: { message: 'away' } }]])
+    isThere = true
+    for (nowMs of [12_000, 13_000]) expect((await probe()).ok).toBe(true)
+    isThere = false
+    nowMs = 30_000
+    await probe()
+    expect(problems).toHaveLength(2)
   })
 
   it('is refused at the start without keys', async () => {

@@ -10,6 +10,10 @@ const firstPauseMs = 200
 const answerMsMax = 60_000
 const empty = new Uint8Array()
 
+/** A check is short: what asks for it waits, and asks again soon. */
+const probe = { attempts: 2, msMax: 3000, key: 'holdfast-ready' }
+const probeText = 'Holdfast writes this object to check that files can be stored here.\n'
+
 /** Writes, reads and removes objects of a server that speaks the protocol of S3. */
 export type S3Objects = ReturnType<typeof createS3Objects>
 
@@ -18,7 +22,8 @@ export function createS3Objects(environment: Environment = {}) {
   const credentials = readCredentials(environment)
   if (credentials) registerKey(credentials.secret)
 
-  async function ask(method: 'PUT' | 'GET' | 'DELETE', place: S3Place, key: string, body: Uint8Array = empty) {
+  async function ask(method: 'PUT' | 'GET' | 'DELETE', place: S3Place, key: string, options: AskOptions = {}) {
+    const { body = empty, attempts = attemptsMax, signal } = options
     const url = objectUrl(place, key)
     if (credentials === null) throw failure(place, noKeys)
     for (let attempt = 1; ; attempt += 1) {
@@ -27,7 +32,7 @@ export function createS3Objects(environment: Environment = {}) {
         method,
         headers,
         redirect: 'error',
-        signal: AbortSignal.timeout(answerMsMax),
+        signal: signal ?? AbortSignal.timeout(answerMsMax),
         ...(method === 'PUT' && { body: Buffer.from(body) }),
       }).catch((cause: unknown) => errorMessage(cause))
       if (typeof answer !== 'string' && answer.ok) return answer
@@ -35,7 +40,7 @@ export function createS3Objects(environment: Environment = {}) {
       const isFinal = typeof answer !== 'string' && answer.status < 500 && answer.status !== 429
       if (typeof answer !== 'string') await answer.body?.cancel()
       if (isFinal && answer.status === 404 && method === 'DELETE') return answer
-      if (isFinal || attempt >= attemptsMax)
+      if (isFinal || attempt >= attempts)
         throw typeof answer === 'string'
           ? failure(place, answer)
           : failure(place, `it answered ${answer.status}`, { status: answer.status })
@@ -45,19 +50,37 @@ export function createS3Objects(environment: Environment = {}) {
 
   return {
     async put(place: S3Place, key: string, bytes: Uint8Array): Promise<void> {
-      const answer = await ask('PUT', place, key, bytes)
-      await answer.body?.cancel()
+      await discard(ask('PUT', place, key, { body: bytes }))
     },
     async get(place: S3Place, key: string): Promise<Uint8Array> {
       return new Uint8Array(await (await ask('GET', place, key)).arrayBuffer())
     },
     /** Removes an object; one that is not there counts as removed. */
     async remove(place: S3Place, key: string): Promise<void> {
-      const answer = await ask('DELETE', place, key)
-      await answer.body?.cancel()
+      await discard(ask('DELETE', place, key))
+    },
+    /** Rejects if objects cannot be stored now. Reads a small object, and writes it if it is not there. */
+    async probe(place: S3Place): Promise<void> {
+      const within = { attempts: probe.attempts, signal: AbortSignal.timeout(probe.msMax) }
+      try {
+        await discard(ask('GET', place, probe.key, within))
+      } catch (cause) {
+        // Keys that may not list a bucket get 403 for an object that is missing: only a write tells.
+        if (![403, 404].includes(statusOf(cause))) throw cause
+        await discard(ask('PUT', place, probe.key, { ...within, body: Buffer.from(probeText) }))
+      }
     },
   }
 }
+
+type AskOptions = {
+  readonly body?: Uint8Array | undefined
+  readonly attempts?: number | undefined
+  /** Ends all attempts; by default each may take a minute. */
+  readonly signal?: AbortSignal | undefined
+}
+
+const discard = async (answer: Promise<Response>): Promise<void> => (await answer).body?.cancel()
 
 function readCredentials(environment: Environment): S3Credentials | null {
   const { AWS_ACCESS_KEY_ID: keyId, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = environment
@@ -71,8 +94,10 @@ export const findNoKeys = (environment: Environment, place: S3Place): Fault | nu
 const noKeys = 'there is no key; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'
 
 /** Returns whether an object is not there. */
-export const isMissing = (cause: unknown): boolean =>
-  cause instanceof HoldfastError && cause.details?.['status'] === 404
+export const isMissing = (cause: unknown): boolean => statusOf(cause) === 404
+
+const statusOf = (cause: unknown): number =>
+  Number(cause instanceof HoldfastError ? cause.details?.['status'] : undefined)
 
 const failure = ({ bucket, endpoint }: S3Place, why: string, more = {}): HoldfastError => {
   const message = `The bucket ${bucket} cannot be used for files: ${why}.`

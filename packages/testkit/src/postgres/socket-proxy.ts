@@ -14,6 +14,8 @@ export interface SocketProxy {
   redirect(to: PostgresServer): void
   /** Cuts all connections. New ones are accepted. */
   cut(): void
+  /** Cuts all connections, and each of the next ones as soon as it is made: a server that is away for so many attempts. */
+  refuseNext(connections: number): void
   /** Passes nothing on until `flow`, as a network that loses every packet. */
   stall(): void
   /** Passes everything on, each piece this much later. */
@@ -38,7 +40,13 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
   }
   let trap: { readonly text: string; readonly onCut: () => void } | null = null
 
+  let refused = 0
+
   const listener = createServer((client) => {
+    if (refused > 0) {
+      refused -= 1
+      return void client.destroy()
+    }
     const upstream = connect(join(target.directory, socketName))
     let isCutting: (() => void) | null = null
     for (const socket of [client, upstream]) {
@@ -81,6 +89,10 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
       cut()
     },
     cut,
+    refuseNext(connections) {
+      refused = connections
+      cut()
+    },
     stall() {
       isStalled = true
     },

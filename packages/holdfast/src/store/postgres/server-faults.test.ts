@@ -1,8 +1,9 @@
 import { orThrow } from '@holdfast/protocol'
 import { appendTo, codeOf, mustCreate, newSession, readAll, recordAt, textSaid } from '@holdfast/testkit/contracts'
+import { openSocketProxy } from '@holdfast/testkit/postgres'
 import { describe, expect, it } from 'vitest'
 import { openPostgresStore } from './postgres-store.ts'
-import { newLocation, useServer, withDatabase } from './testing/test-schema.ts'
+import { locationOf, newLocation, useServer, withDatabase } from './testing/test-schema.ts'
 
 const server = useServer()
 
@@ -74,5 +75,37 @@ describe('an append while the database', () => {
         write('set transaction read write; alter database postgres reset default_transaction_read_only'),
       )
     }
+  })
+})
+
+describe('a read while the database is away', () => {
+  it.each([
+    ['waits as an append does', 5, 'ok'],
+    ['is refused after half a term', 1000, 'unreachable'],
+  ])('%s', async (_, connections, expected) => {
+    const proxy = await openSocketProxy(server())
+    const location = { ...locationOf(proxy, 'read_away'), termMs: 1000 }
+    const { store } = orThrow(await openPostgresStore(location))
+    await store.create(newSession(1))
+    proxy.refuseNext(connections)
+    const read = readAll(store, 1).then(
+      (records) => (records.length === 1 ? 'ok' : 'lost'),
+      ({ details }) => details?.reason,
+    )
+    expect(await read).toBe(expected)
+    await store.close()
+    await proxy.close()
+  })
+
+  it('is refused at once if the database never answered', async () => {
+    const proxy = await openSocketProxy(server())
+    proxy.refuseNext(3)
+    const location = locationOf(proxy, 'never')
+    // Two attempts: the fourth would be answered.
+    expect(await openPostgresStore(location)).toMatchObject({
+      ok: false,
+      fault: { details: { reason: 'unreachable' } },
+    })
+    await proxy.close()
   })
 })

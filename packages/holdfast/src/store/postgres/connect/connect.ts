@@ -1,6 +1,7 @@
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { type Result, refuse } from '@holdfast/protocol/result'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
+import { patienceIn, untilBack } from './patience.ts'
 import { faultOfPostgres, isConflict, isConnectionLoss } from './postgres-fault.ts'
 import type { PostgresLocation } from './postgres-url.ts'
 
@@ -15,7 +16,10 @@ export type Sql = (statement: string, values?: readonly unknown[]) => Promise<re
 export interface Database {
   /** The URL without a password. */
   readonly name: string
-  /** Reads. After a lost connection, reads once more on another one. */
+  /**
+   * Reads. After a lost connection, reads once more on another one, and waits for a database that has answered before as long
+   * as an append does.
+   */
   readonly read: Sql
   /** Writes. Repeats a transaction that was rolled back because of others. */
   readonly write: Sql
@@ -46,7 +50,7 @@ export type ConnectOptions = {
 
 /** Prepares connections; the first statement opens one. Loads the driver. */
 export async function connect(
-  { connection, url: name, schema }: PostgresLocation,
+  { connection, url: name, schema, termMs }: PostgresLocation,
   options: ConnectOptions = {},
 ): Promise<Database> {
   const { default: pg } = await import('pg')
@@ -62,31 +66,38 @@ export async function connect(
   pool.on('connect', (client) => client.on('error', () => undefined))
   const inSchema = createExpander(schema)
 
+  let [hasAnswered, isClosed] = [false, false]
+
   async function runOnce(statement: string, values: readonly unknown[]): Promise<readonly SqlRow[]> {
-    return withClient(pool, async (client) => (await client.query(inSchema(statement), [...values])).rows)
+    const { rows } = await withClient(pool, (client) => client.query(inSchema(statement), [...values]))
+    hasAnswered = true
+    return rows
   }
 
-  async function run(statement: string, values: readonly unknown[], isRepeatable: (error: unknown) => boolean) {
+  /** Repeats a statement that was rolled back because of others. */
+  async function run(statement: string, values: readonly unknown[]): Promise<readonly SqlRow[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await runOnce(statement, values)
       } catch (error) {
-        if (attempt >= attemptsMax || !isRepeatable(error)) throw new HoldfastError(faultOfPostgres(error, name))
+        if (attempt >= attemptsMax || !isConflict(error)) throw error
       }
     }
   }
 
+  const fail = (error: unknown): never => {
+    throw new HoldfastError(faultOfPostgres(error, name))
+  }
+  const isAway = (error: unknown): boolean => !isClosed && isConnectionLoss(error)
+
   return {
     name,
     read: (statement, values = []) => {
-      let hasLost = false
-      return run(statement, values, (error) => {
-        const isFirstLoss = !hasLost && isConnectionLoss(error)
-        hasLost ||= isFirstLoss
-        return isFirstLoss || isConflict(error)
-      })
+      // One that never answered is more likely to be at another address: whoever starts this program should know at once.
+      const patienceMs = hasAnswered ? patienceIn(termMs) : 0
+      return untilBack(() => run(statement, values), isAway, { patienceMs }).catch(fail)
     },
-    write: (statement, values = []) => run(statement, values, isConflict),
+    write: (statement, values = []) => run(statement, values).catch(fail),
     async transaction(work) {
       try {
         return await withClient(pool, (client) => inTransaction(client, inSchema, work))
@@ -94,7 +105,10 @@ export async function connect(
         throw error instanceof HoldfastError ? error : new HoldfastError(faultOfPostgres(error, name))
       }
     },
-    close: () => pool.end(),
+    close() {
+      isClosed = true
+      return pool.end()
+    },
   }
 }
 

@@ -2,8 +2,9 @@ import { HoldfastError } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { appendTo } from '../../../../../testkit/src/contracts/store-fixture.ts'
 import type { Database } from '../connect/connect.ts'
+import { patienceIn } from '../connect/patience.ts'
 import { postgresFault } from '../connect/postgres-fault.ts'
-import { createAppendQueue, patienceIn } from './append-queue.ts'
+import { createAppendQueue } from './append-queue.ts'
 
 const append = appendTo(1, 0)
 const sessions = 64

@@ -1,10 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Append } from '@holdfast/core/ports'
 import { invariant, type SessionId } from '@holdfast/protocol'
-import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
+import { HoldfastError } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
 import * as faults from '../../store-faults.ts'
 import type { Database } from '../connect/connect.ts'
+import { type Patience, untilBack } from '../connect/patience.ts'
 import { isLossFault } from '../connect/postgres-fault.ts'
 import { encodeAppend } from './encode-changes.ts'
 
@@ -23,22 +23,6 @@ type Refusal = {
   readonly seq?: number
   readonly actual?: number
 } | null
-
-/** How long an append waits for a database that is away, and how it pauses between its attempts. */
-export type Patience = {
-  readonly patienceMs: number
-  readonly pause?: (ms: number) => Promise<unknown>
-  readonly now?: () => number
-}
-
-const patienceMsMax = 2000
-const [firstPauseMs, pauseMsMax] = [25, 250]
-
-/**
- * Returns how long appends of a node wait. Half a term at most: a node stops its effects after 0.62 of a term without the
- * database at the earliest, and a command should be answered before.
- */
-export const patienceIn = (termMs: number): number => Math.min(patienceMsMax, termMs / 2)
 
 const groupMax = 256
 const groupCharsMax = 8 * 1024 * 1024
@@ -104,8 +88,6 @@ async function appendGroup(
   group: readonly Waiting[],
   patience: Patience,
 ): Promise<readonly Result<void>[]> {
-  const { patienceMs, pause = wait, now = () => performance.now() } = patience
-  const startedAt = now()
   const ask = async (isRetry: boolean): Promise<readonly Result<void>[]> => {
     const changes = `[${group.map(({ encoded }) => encoded).join(',')}]`
     const [row] = await database.write(statement, [changes, isRetry])
@@ -113,37 +95,24 @@ async function appendGroup(
     invariant(answers?.length === group.length, 'the database answers every append of a group')
     return group.map(({ append }, index) => toResult(append, answers[index] ?? null))
   }
-  const failed = (error: unknown): Fault => {
-    if (error instanceof HoldfastError) return error.toFault()
-    throw error
-  }
-  /** Asks on other connections. An old epoch is refused whenever the database is back, so that waiting risks nothing. */
-  const askAgain = async (): Promise<readonly Result<void>[]> => {
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
-      try {
-        return await ask(true)
-      } catch (error) {
-        const again = failed(error)
-        if (!isLossFault(again) || now() - startedAt + pauseMs > patienceMs) return group.map(() => refuse(again))
-      }
-      await pause(pauseMs)
-    }
-  }
   try {
-    return await ask(false)
+    // A lost group may be committed or not. Another connection can tell: it finds the records or does not. An old epoch is
+    // refused whenever the database is back, so that waiting risks nothing.
+    return await untilBack((attempt) => ask(attempt > 1), isLoss, patience)
   } catch (error) {
-    const first = failed(error)
-    // The group may be committed or not. Another connection can tell: it finds the records or does not.
-    if (isLossFault(first)) return askAgain()
+    if (!(error instanceof HoldfastError)) throw error
+    const failed = error.toFault()
     // One of them broke the group: append each on its own, so that only that one fails.
-    if (first.code !== 'storage_error' && group.length > 1) {
+    if (failed.code !== 'storage_error' && group.length > 1) {
       const each: Result<void>[] = []
       for (const one of group) each.push(...(await appendGroup(database, [one], patience)))
       return each
     }
-    return group.map(() => refuse(first))
+    return group.map(() => refuse(failed))
   }
 }
+
+const isLoss = (error: unknown): boolean => error instanceof HoldfastError && isLossFault(error.toFault())
 
 function toResult({ session, after, epoch }: Append, refusal: Refusal): Result<void> {
   if (refusal === null) return done

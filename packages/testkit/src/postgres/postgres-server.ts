@@ -104,8 +104,10 @@ async function startServer(
       const child = running
       running = null
       process.kill(await server.pid(), 'SIGKILL')
-      if (child) await once(child, 'exit', { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
-      child?.stdin?.end()
+      if (child === null) return
+      const ended = once(child, 'exit')
+      child.stdin?.end() // the guard waits for that, not for the server
+      await ended
     },
     startStandby: () => startStandby(server, data, options),
     async close() {

@@ -30,6 +30,7 @@ async function findIn(workdir: string, folder = '.') {
   }
 }
 
+const hooksIn = (path: string) => `[core]\n\thooksPath = ${path}\n`
 const nothing = { readOnly: [], keptEmpty: [], absent: [], outside: null }
 const commondir = ['.git/commondir', '.\n']
 
@@ -74,6 +75,57 @@ describe('the paths that git reads', () => {
     })
     expect(found.readOnly).toEqual(['.git/modules', 'a/.git', 'a/b/.git/config'])
     expect(found.keptEmpty).toEqual(['.git/hooks', 'a/b/.git/hooks'])
+  })
+
+  it.each([
+    ['of the work tree around the working directory', { 'work/tools/': '', '.git/config': hooksIn('work/tools') }],
+    [
+      'of the repository of a linked work tree',
+      {
+        'work/tools/': '',
+        'work/.git': 'gitdir: ../main/.git/worktrees/work\n',
+        'main/.git/config': hooksIn('tools'),
+        'main/.git/worktrees/work/commondir': '../..\n',
+      },
+    ],
+    ['of its own work tree alone', { 'work/tools/': '', 'work/.git/config.worktree': hooksIn('tools') }],
+    [
+      'of a file that an included one includes',
+      {
+        'work/tools/': '',
+        'work/.git/config': '[include]\n\tpath = ../../one\n',
+        one: '[include]\n\tpath = work/two\n',
+        'work/two': hooksIn('tools'),
+      },
+    ],
+  ])('are the hooks that settings name: %s', async (_, files) =>
+    expect((await find(files, 'work')).readOnly).toContain('work/tools'),
+  )
+
+  it('are all files of settings that include each other, also those that do not exist', async () => {
+    const config = '[include]\n\tpath = ../one\n'
+    const found = await find({ '.git/config': config, one: '[include]\n\tpath = two\n', '.git/hooks/': '' })
+    expect(found).toMatchObject({ readOnly: ['.git/config', '.git/hooks', 'one'], absent: [['two', ''], commondir] })
+  })
+
+  it('are in a separate folder of git too, also if it does not exist', async () => {
+    const found = await find({ '.git': 'gitdir: data/git\n', 'data/git/config': hooksIn('tools'), 'tools/': '' })
+    expect(found.readOnly).toEqual(['.git', 'data/git/config', 'tools'])
+    expect(found).toMatchObject({ keptEmpty: ['data/git/hooks'], absent: [['data/git/commondir', '.\n']] })
+    expect(await find({ '.git': 'gitdir: later\n' })).toMatchObject({ readOnly: ['.git'], absent: [['later', null]] })
+  })
+
+  it('are the links and settings of the work trees that belong to a repository', async () => {
+    const found = await find({
+      ...{ '.git/config': '[extensions]\n\tworktreeConfig = true\n', '.git/hooks/': '', '.git/commondir': '.\n' },
+      ...{
+        '.git/config.worktree': '',
+        '.git/worktrees/one/gitdir': '/x/.git\n',
+        '.git/worktrees/one/commondir': '../..\n',
+      },
+    })
+    expect(found.readOnly.slice(-2)).toEqual(['.git/worktrees/one/commondir', '.git/worktrees/one/gitdir'])
+    expect(found.absent).toEqual([['.git/worktrees/one/config.worktree', '']])
   })
 
   it('are where a link leads, if that is in the working directory', async () => {

@@ -1,6 +1,7 @@
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { namedPaths, readGitFile } from '../../system/files/git-config.ts'
+import { readGitFile } from '../../system/files/git-config.ts'
+import { findGitFolders, findWorkTrees, listNamedByGit } from '../../system/files/named-by-git.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
 import type { Confines, OutsideData } from './bubblewrap.ts'
 import type { Placeholder } from './placeholders.ts'
@@ -15,29 +16,37 @@ const nestedDepth = 2
 const foldersMax = 1000
 const skipped = new Set(['node_modules', '.git', '.holdfast'])
 
-/** Finds what git reads. It runs programs that hooks and config name, for the person too: commands must not write those. */
+/**
+ * Finds what git reads of a workdir, of the work trees it is in, and of the repositories in it. Git runs programs that hooks and
+ * settings name, for the person too: commands must not write those.
+ */
 export async function findGitPaths(workdir: string): Promise<GitPaths> {
   const git = join(workdir, '.git')
-  const nested = await Promise.all((await findNested(workdir)).map((path) => pathsOf(path, workdir)))
   const stats = await lstat(git).catch(() => null)
   // An empty folder is what an earlier command found: git takes it for no repository.
-  const isEmpty = (await readdir(git).catch(() => null))?.length === 0
-  if (stats === null || (stats.isDirectory() && isEmpty))
-    return joinPaths([{ ...none, absent: [{ path: git, content: null }] }, ...nested])
-  const own = await pathsOf(git, workdir)
-  return { ...joinPaths([own, ...nested]), outside: stats.isFile() ? await findWorktreeData(git) : null }
+  const isNone = stats === null || (stats.isDirectory() && (await readdir(git).catch(() => null))?.length === 0)
+  const around = (await findWorkTrees(workdir)).filter((top) => top !== workdir || !isNone)
+  const tops = [...around, ...(await findNested(workdir))]
+  const free: GitPaths = isNone ? { ...none, absent: [{ path: git, content: null }] } : none
+  const found = joinPaths([free, ...(await Promise.all(tops.map((top) => pathsOf(top, workdir))))])
+  return {
+    ...found,
+    absent: found.absent.filter(({ path }) => !found.readOnly.some((one) => isInside(one, path))),
+    outside: stats?.isFile() ? await findWorktreeData(git) : null,
+  }
 }
 
 const none: GitPaths = { readOnly: [], keptEmpty: [], outside: null, absent: [] }
 
+/** Joins what several repositories read. Some share a folder, or name the same file. */
 const joinPaths = (all: readonly GitPaths[]): GitPaths => ({
-  readOnly: all.flatMap(({ readOnly }) => readOnly),
-  keptEmpty: all.flatMap(({ keptEmpty }) => keptEmpty),
-  absent: all.flatMap(({ absent }) => absent),
+  readOnly: [...new Set(all.flatMap(({ readOnly }) => readOnly))],
+  keptEmpty: [...new Set(all.flatMap(({ keptEmpty }) => keptEmpty))],
+  absent: [...new Map(all.flatMap(({ absent }) => absent.map((one) => [one.path, one] as const))).values()],
   outside: null,
 })
 
-/** Finds the `.git` of repositories in the workdir, among them submodules. */
+/** Finds the repositories in the workdir, among them submodules and linked work trees. */
 async function findNested(workdir: string): Promise<readonly string[]> {
   const found: string[] = []
   let folders = [workdir]
@@ -48,7 +57,7 @@ async function findNested(workdir: string): Promise<readonly string[]> {
     const lists = await Promise.all(
       now.map(async (folder) => {
         const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-        if (folder !== workdir && entries.some(({ name }) => name === '.git')) found.push(join(folder, '.git'))
+        if (folder !== workdir && entries.some(({ name }) => name === '.git')) found.push(folder)
         return entries
           .filter((one) => one.isDirectory() && !skipped.has(one.name))
           .map(({ name }) => join(folder, name))
@@ -59,46 +68,59 @@ async function findNested(workdir: string): Promise<readonly string[]> {
   return found
 }
 
-/** Returns what a `.git` of the workdir makes git run, whether it is a folder, a file, or a link to a folder. */
-async function pathsOf(link: string, workdir: string): Promise<GitPaths> {
-  const git = await realpath(link).catch(() => null)
-  if (git === null || !isInside(workdir, git)) return none
-  if (!(await lstat(git)).isDirectory()) return { ...none, readOnly: [git] }
-  const names = ['hooks', 'config', 'config.worktree', 'commondir', 'modules']
-  const readOnly = await realPaths(
-    workdir,
-    names.map((name) => join(git, name)),
-  )
-  const config = await readGitFile(join(git, 'config'))
-  const named = await findNamed(git, config, workdir)
-  const isMissing = async (name: string) => (await lstat(join(git, name)).catch(() => null)) === null
-  return {
-    outside: null,
-    readOnly: [...readOnly, ...named.readOnly],
-    keptEmpty: (await isMissing('hooks')) ? [join(git, 'hooks')] : [],
-    absent: [
-      ...named.absent,
-      // The folder itself is its own shared folder, which is what git takes without the file.
-      ...((await isMissing('commondir')) ? [{ path: join(git, 'commondir'), content: '.\n' }] : []),
-      ...(/worktreeconfig/i.test(config) && (await isMissing('config.worktree'))
-        ? [{ path: join(git, 'config.worktree'), content: '' }]
-        : []),
-    ],
-  }
+/** Returns what git reads of a work tree, of that what is in the workdir. */
+async function pathsOf(top: string, workdir: string): Promise<GitPaths> {
+  const link = join(top, '.git')
+  const { own, common } = await findGitFolders(top)
+  const settings = await readGitFile(join(common, 'config'))
+  const folders = [await folderPaths(common, settings, workdir)]
+  // Hooks are only in the shared folder.
+  if (own !== common) folders.push({ ...(await folderPaths(own, settings, workdir)), keptEmpty: [] })
+  const isFile = (await stat(link).catch(() => null))?.isFile() ?? false
+  const file = { ...none, readOnly: isFile ? await realPaths(workdir, [link]) : [] }
+  return joinPaths([file, await namedPathsOf(top, workdir), ...folders])
 }
 
-/** Finds the folders of hooks and the files with further settings that a configuration names. */
-async function findNamed(git: string, config: string, workdir: string): Promise<Pick<GitPaths, 'readOnly' | 'absent'>> {
+const guardedNames = ['hooks', 'config', 'config.worktree', 'commondir', 'modules']
+/** What leads from a linked work tree to its repository, and its own settings. */
+const linkNames = ['gitdir', 'commondir', 'config.worktree']
+const worktreesMax = 100
+
+/** Returns what git reads in a folder of its own. `settings` are those of the repository. */
+async function folderPaths(folder: string, settings: string, workdir: string): Promise<GitPaths> {
+  const git = await realpath(folder).catch(() => null)
+  // A command could create it, with settings in it.
+  if (git === null) return isInside(workdir, folder) ? { ...none, absent: [{ path: folder, content: null }] } : none
+  if (!isInside(workdir, git)) return none
+  const linked = await readdir(join(git, 'worktrees')).catch(() => [])
+  const worktrees = linked.slice(0, worktreesMax).map((name) => join(git, 'worktrees', name))
+  const names = [
+    ...guardedNames.map((name) => join(git, name)),
+    ...worktrees.flatMap((one) => linkNames.map((name) => join(one, name))),
+  ]
+  const readOnly = await realPaths(workdir, names)
+  const isMissing = async (path: string) => (await lstat(path).catch(() => null)) === null
+  const absent: Placeholder[] = []
+  // The folder itself is its own shared folder, which is what git takes without the file.
+  if (await isMissing(join(git, 'commondir'))) absent.push({ path: join(git, 'commondir'), content: '.\n' })
+  if (/worktreeconfig/i.test(settings))
+    for (const one of [git, ...worktrees])
+      if (await isMissing(join(one, 'config.worktree')))
+        absent.push({ path: join(one, 'config.worktree'), content: '' })
+  return { ...none, readOnly, keptEmpty: (await isMissing(join(git, 'hooks'))) ? [join(git, 'hooks')] : [], absent }
+}
+
+/** Finds the folders of hooks, the programs and the files with further settings that settings name in the workdir. */
+async function namedPathsOf(top: string, workdir: string): Promise<GitPaths> {
   const readOnly: string[] = []
   const absent: Placeholder[] = []
-  for (const { isHooks, isProgram, path: value } of namedPaths(config)) {
-    const path = resolve(isHooks || isProgram ? dirname(git) : git, value)
+  for (const { path, kind } of await listNamedByGit(top)) {
     if (path === workdir || !isInside(workdir, path)) continue
     const [real] = await realPaths(workdir, [path])
     if (real !== undefined) readOnly.push(real)
-    else if (!isProgram) absent.push({ path, content: isHooks ? null : '' })
+    else if (kind !== 'program') absent.push({ path, content: kind === 'hooks' ? null : '' })
   }
-  return { readOnly, absent }
+  return { ...none, readOnly, absent }
 }
 
 /** Returns where paths of the workdir lead, of those that exist and stay in it. */

@@ -359,6 +359,21 @@ describe("a hostile repository's own configuration", () => {
     }
   })
 
+  it('works in a repository with a separate folder of git once that names the work tree', async () => {
+    const { workdir, beside, git, run } = await openRepository()
+    await git('init', '-q', '--separate-git-dir', join(beside, 'data'))
+    await writeFile(join(workdir, 'a.txt'), 'two\n')
+    const refused = await run('diff')
+    expect(refused).toMatch(/^failed: untrusted_workspace: .*names no work tree/)
+    const [, command = ''] = /let a person run (git .*) there/.exec(refused) ?? []
+    await promisify(execFile)('sh', ['-c', command], { cwd: workdir, env: plain })
+    expect(await run('diff')).toContain('+two')
+    const other = join(beside, 'other') // it cannot be used from another folder
+    await mkdir(other)
+    await writeFile(join(other, '.git'), `gitdir: ${join(beside, 'data')}\n`)
+    expect(await createCalls(other).run('diff')).toMatch(/^failed: /)
+  })
+
   it('cannot name another folder as its work tree, nor a program called git', async () => {
     const { git, write, workdir, beside, run } = await openRepository()
     await write('git', `#!/bin/sh\ntouch ${beside}/ran\n`, 0o755)

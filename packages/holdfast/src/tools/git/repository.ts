@@ -1,5 +1,5 @@
 import { mkdir, realpath } from 'node:fs/promises'
-import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { readGitFile } from '../../system/files/git-config.ts'
 import { isInside, outsideWorkdir, resolvePath, resolveWorkdir } from '../../system/files/resolve-path.ts'
@@ -116,7 +116,9 @@ async function askGit(
   if (program !== undefined) return refuse(namesProgram(program.name))
   const common = resolve(workdir, shared)
   const worktree = settings.findLast(({ name }) => name === 'core.worktree')?.value ?? null
-  if (!(await belongsTo(top, { directory, common, worktree }))) return refuse(belongsElsewhere(directory))
+  const folders = { directory, common, worktree }
+  if (!(await belongsTo(top, folders)))
+    return refuse(isSeparate(folders) ? namesNoTree(top, directory) : belongsElsewhere(directory))
   return ok({ top, prefix, directory, common, config: formatSettings(settings) })
 }
 
@@ -144,6 +146,19 @@ async function belongsTo(top: string, { directory, common, worktree }: GitFolder
     return false // one of them is not there
   }
 }
+
+/**
+ * Whether a folder of git is not in a work tree and names none. `git init --separate-git-dir` makes it so: nothing in it tells
+ * the `.git` that it was made with from one that an agent wrote, so a person has to say whose it is.
+ */
+const isSeparate = ({ directory, common, worktree }: GitFolders): boolean =>
+  worktree === null && resolve(directory) === resolve(common) && basename(directory) !== '.git'
+
+const namesNoTree = (top: string, directory: string) =>
+  fault(
+    'untrusted_workspace',
+    `.git leads to ${escapeLine(directory)}, a repository that names no work tree, as after git init --separate-git-dir: it may belong to another folder. If it belongs to ${escapeLine(top)}, let a person run git config core.worktree "$PWD" there, once. Or use git with the shell tool, which asks first.`,
+  )
 
 const belongsElsewhere = (directory: string) =>
   fault(

@@ -13,8 +13,10 @@ export type BusyClients = {
   readonly unexpected: readonly string[]
   /** The file to which the commands of calls write their marks. */
   readonly marks: string
-  /** Resolves when each session has acknowledged a command that was sent from now on. */
+  /** Resolves when each session has acknowledged a command that was sent from now on. Rejects after a minute without. */
   progress(): Promise<void>
+  /** What each node last answered for each session. */
+  answers(): string
   stop(): Promise<void>
 }
 
@@ -26,6 +28,8 @@ const transient = new Set([
 
 const requestMsMax = 1200
 const pauseMs = 30
+/** A node is up again within seconds, also on a busy machine. */
+const progressMsMax = 60_000
 
 /** Starts sessions, and sends commands to random nodes until each is acknowledged. */
 export async function startClients(
@@ -39,6 +43,8 @@ export async function startClients(
   const closing = new AbortController()
   const waiting = new Set<{ session: string; since: number; done: () => void }>()
   let sent = 0
+  const last = new Map<string, string>()
+  const answers = () => [...last].map(([where, what]) => `${where}: ${what}`).join('\n')
 
   async function ask(node: ClusterProcess, path: string, body: unknown): Promise<{ status: number; json: Answered }> {
     const url = node.server?.url
@@ -57,19 +63,23 @@ export async function startClients(
     const number = sent++
     while (!closing.signal.aborted) {
       const node = dice.pick(cluster.nodes)
+      const note = (what: string) =>
+        last.set(`${session} at ${node?.name}`, `${what}, ${commandId} at ${new Date().toISOString()}`)
       try {
         if (!node) throw new Error('there is no node')
         const { status, json } = await ask(node, `/v1/sessions/${session}/commands`, { ...command, commandId })
         if (status === 202) {
+          note('acknowledged')
           acknowledged.push({ session, commandId, seq: json.seq ?? -1 })
           for (const one of waiting) if (one.session === session && one.since <= number) one.done()
           return
         }
         const code = json.error?.code ?? String(status)
+        note(JSON.stringify(json.error ?? status))
         if (code === 'turn_running') return
         if (!transient.has(code)) unexpected.push(`${session} ${commandId}: ${JSON.stringify(json)}`)
-      } catch {
-        // The node was killed, or stopped, or does not answer: the next one does.
+      } catch (cause) {
+        note(String(cause)) // the node was killed, or stopped, or does not answer: the next one does
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
@@ -96,9 +106,10 @@ export async function startClients(
     acknowledged,
     unexpected,
     marks,
+    answers,
     async progress() {
       const since = sent
-      await Promise.all(
+      const all = Promise.all(
         ids.map(
           (session) =>
             new Promise<void>((resolve) => {
@@ -111,12 +122,20 @@ export async function startClients(
             }),
         ),
       )
+      await within(progressMsMax, all, () => new Error(`no progress for ${progressMsMax / 1000} s\n${answers()}`))
     },
     async stop() {
       closing.abort()
       await Promise.all(working)
     },
   }
+}
+
+/** Waits for a promise, so long at most. */
+export async function within<Value>(ms: number, promise: Promise<Value>, late: () => Error): Promise<Value> {
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(late()), ms)
+  return Promise.race([promise, over]).finally(() => clearTimeout(timer))
 }
 
 type Answered = {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Dice } from '@holdfast/testkit'
+import { within } from './busy-clients.ts'
 import type { ClusterProcess, ThreeNodes } from './three-nodes.ts'
 
 /** Breaks something, waits for `progress`, and repairs it. */
@@ -13,6 +14,8 @@ export type FaultRun = {
 }
 
 const startsMax = 20
+/** A fault waits for progress twice at most, each for a minute. */
+const faultMsMax = 150_000
 
 /** Starts a node in the background. One that finds no database ends, and is started again, as a supervisor would. */
 const startAgain = (cluster: ThreeNodes, node: ClusterProcess): void => {
@@ -92,7 +95,8 @@ export async function runFaults(cluster: ThreeNodes, cycles: number, run: FaultR
     }
     counts.set(name, (counts.get(name) ?? 0) + 1)
     const at = performance.now()
-    await faults[name]?.(cluster, node, run)
+    const late = () => new Error(`${name} at node ${node.name}, fault ${cycle + 1}, does not end`)
+    await within(faultMsMax, faults[name]?.(cluster, node, run) ?? Promise.resolve(), late)
     if (process.env['CLUSTER_TIMES']) console.log(`${name}: ${Math.round(performance.now() - at)} ms`)
   }
   return counts

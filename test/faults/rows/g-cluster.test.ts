@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDice } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BusyClients, startClients } from '../cluster/busy-clients.ts'
+import { type BusyClients, startClients, within } from '../cluster/busy-clients.ts'
 import { checkLogs, startAudit } from '../cluster/check-logs.ts'
 import { runFaults } from '../cluster/cluster-faults.ts'
 import { type Follower, startFollower } from '../cluster/follower.ts'
@@ -46,7 +46,9 @@ describe(`three nodes on one database, ${cycles} faults (SEED=${seed})`, () => {
       await clients.stop()
       for (const { session, seqs, reaches } of followers) {
         const acknowledged = clients.acknowledged.filter((one) => one.session === session)
-        await reaches(Math.max(...acknowledged.map(({ seq }) => seq)))
+        const seq = Math.max(...acknowledged.map((one) => one.seq))
+        const late = () => new Error(`a follower of ${session} got ${seqs.at(-1)} and not ${seq}`)
+        await within(60_000, reaches(seq), late)
         expect(seqs).toEqual(seqs.map((_, index) => index + 1)) // each record once, in order, whatever failed
       }
       expect(clients.unexpected).toEqual([])

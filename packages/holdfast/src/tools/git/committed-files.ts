@@ -70,13 +70,13 @@ function splitAt(bytes: Buffer, mark: string): readonly Buffer[] {
   return contents
 }
 
-/** Returns what was at a path before a command, if git saw it as unchanged. `same` if it is as now. */
-export function entryOf({ gitMode }: CommittedFile, bytes: Buffer, now: SeenEntry | null): SeenEntry | 'same' {
+/** Returns what was at a path before a command, if git saw it as unchanged; null if it is as now. */
+export function entryOf({ gitMode }: CommittedFile, bytes: Buffer, now: SeenEntry | null): SeenEntry | null {
   if (gitMode === linkMode) return { state: { type: 'link', target: bytes.toString('utf8') }, bytes: null }
   const hash = hashBytes(bytes)
   const mode = modeOf(gitMode === '100755', now)
   const isSame = now?.state.type === 'file' && now.state.hash === hash && now.state.mode === mode
-  return isSame ? 'same' : { state: { type: 'file', hash, mode }, bytes }
+  return isSame ? null : { state: { type: 'file', hash, mode }, bytes }
 }
 
 /** Git knows only whether a file is executable. The other bits are those it has now, or those of a new file. */

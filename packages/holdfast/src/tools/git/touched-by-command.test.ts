@@ -171,6 +171,51 @@ describe('a command in a git work tree', () => {
     await holdfast.close()
   })
 
+  it.each([
+    ['checks out', 'run git checkout -q tool.sh', 'one\n'],
+    ['removes', 'run rm new.txt', null],
+    ['edits', 'edit tool.sh: one\ntwo => one', 'one\n'],
+  ])(
+    'in the background is listed with a file that another call %s, so that it is as it was',
+    async (_, undo, content) => {
+      const path = content === null ? 'new.txt' : 'tool.sh'
+      const { holdfast, session } = await open()
+      const command = 'echo two >> tool.sh; echo two > new.txt; until [ -e ignored ]; do sleep 0.05; done'
+      await session.prompt(`run in background ${command}`).text()
+      await expect.poll(() => existsSync(join(workdir, 'new.txt')), { timeout: 15_000 }).toBe(true)
+      if (undo.startsWith('edit')) {
+        await session.prompt('read tool.sh').text()
+        const args = { path, old_text: 'one\ntwo\n', new_text: 'one\n' }
+        await session.prompt(`call edit_file ${JSON.stringify(args)}`).text()
+      } else await session.prompt(undo).text()
+      write('ignored', '')
+      const during = async () => (await session.touchedFiles()).filter((one) => one.during).map((one) => one.path)
+      await expect.poll(async () => (await during()).sort(), { timeout: 15_000 }).toEqual(['new.txt', 'tool.sh'])
+      // It does not become what the command had left there.
+      expect((await session.restoreFiles({ message: 1 })).restored.map((one) => one.path)).not.toContain(path)
+      expect(content === null ? existsSync(join(workdir, path)) : text(path)).toBe(content ?? false)
+      await holdfast.close()
+    },
+  )
+
+  it('in the background is not listed with files of other repositories and ignored ones that other calls wrote', async () => {
+    mkdirSync(join(workdir, 'inner'))
+    execFileSync('git', ['init', '-q'], { cwd: join(workdir, 'inner') })
+    write('inner/a.txt', 'one\n')
+    const { holdfast, session } = await open()
+    await session.prompt('run in background until [ -e inner/end ]; do sleep 0.05; done').text()
+    await session.prompt('read inner/a.txt').text()
+    await session.prompt('edit inner/a.txt: one => two').text()
+    await session.prompt('write ignored: one').text()
+    write('inner/end', '')
+    const [shell] = await session.backgroundShells()
+    const hasEnded = async () => (await session.backgroundShells()).every(({ ended }) => ended)
+    await expect.poll(hasEnded, { timeout: 15_000 }).toBe(true)
+    await session.prompt(`output ${shell?.id}`).text() // it waits until everything is recorded
+    expect((await session.touchedFiles()).filter((one) => one.during)).toEqual([])
+    await holdfast.close()
+  })
+
   it('that goes on in the background at its timeout touches files until its end', async () => {
     const { holdfast, session } = await open()
     const command = 'echo before >> kept.txt; until [ -e ignored ]; do sleep 0.05; done; echo after >> kept.txt'

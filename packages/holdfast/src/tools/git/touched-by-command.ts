@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LeftPath, OwnPath, SeenEntry, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
@@ -128,15 +129,18 @@ type CompareDeps = TouchedDeps &
 async function compareIn(
   repository: Repository,
   { head, files, ignored, unreadable }: Captured,
-  { workdir, ownPaths = [], blobs, known: found, left }: CompareDeps,
+  { workdir, ownPaths = [], blobs, known: found, left = new Map() }: CompareDeps,
 ): Promise<Compared> {
   const status = await readStatus(repository)
   if (status === null) return nothing
   const moved = await readMoved(repository, head, status.head)
   const known = new Set(found.map(({ path }) => path))
-  const differing = new Set([...files.keys(), ...status.paths, ...moved.paths]).difference(known)
-  const paths = [...differing.values().take(comparedMax)]
   const isIgnored = ignoredTest(ignored)
+  const isCovered = ignoredTest([...ignored, ...status.ignored])
+  // A file that another call has put back as it was committed does not differ now, though the command changed it.
+  const ofCalls = [...left.keys()].filter((path) => !isCovered(path) && !isInOtherRepository(workdir, path))
+  const differing = new Set([...files.keys(), ...status.paths, ...moved.paths, ...ofCalls]).difference(known)
+  const paths = [...differing.values().take(comparedMax)]
   const unread = paths.filter((path) => !files.has(path))
   const listed = head === status.head ? status.committed : new Map<string, CommittedFile | null>()
   const committedBefore = await readCommittedBefore(repository, head, unread, listed)
@@ -149,18 +153,12 @@ async function compareIn(
     const captured = files.get(path)
     if (captured && 'stamp' in captured && captured.stamp === (await stampOf(join(workdir, path)))) continue
     const seen = await look(workdir, path)
-    const was = captured ? ('stamp' in captured ? 'unknown' : captured) : committedBefore(path, seen)
-    const calls = left?.get(path)
-    const other = calls?.left
-    const isTheirs = other && seen && isSameState(seen.state, other) // another call made it what it is
-    if (isTheirs && (isIgnored(path) || !isChangedBefore(calls, was === 'same' ? seen : was))) continue
-    const isOthers =
-      isTheirs || other === null || (other && (typeof was === 'string' || !isSameState(was.state, other)))
-    const before = isOthers ? 'others' : was
+    const was = captured ? beforeOf(captured) : committedBefore(path, seen)
+    const before = withCalls(was, seen, left.get(path), isIgnored(path))
+    if (before.type === 'as now' || before.type === 'of another call') continue
     // A repository in this one is a folder, and still there.
-    const now = typeof before === 'string' && seen?.state.type === 'absent' && (await isThere(path)) ? null : seen
-    if (before === 'same' || (typeof before !== 'string' && now !== null && isSameState(before.state, now.state)))
-      continue
+    const now = before.type !== 'known' && seen?.state.type === 'absent' && (await isThere(path)) ? null : seen
+    if (before.type === 'known' && now !== null && isSameState(before.entry.state, now.state)) continue
     const change = await toChange(path, before, now, { wasIgnored: isIgnored(path), blobs })
     if (change) changes.push(change)
     if (now?.state.type === 'link') links.set(path, now.state.target)
@@ -169,10 +167,53 @@ async function compareIn(
   return { files: pairMoves(changes, links), hasUnreadable: await hasChanged(workdir, names, unreadable) }
 }
 
+/** What was at a path before a command. */
+type Before =
+  | { readonly type: 'known'; readonly entry: SeenEntry }
+  /** What is there now: nothing has changed. */
+  | { readonly type: 'as now' }
+  /** It was not read before the command. */
+  | { readonly type: 'unknown' }
+
+/** What was at a path before the part of the command, if other calls have changed it while the command ran. */
+type BeforeAmongCalls =
+  | Before
+  /** Others have changed it besides the command: what it was before the command alone is lost. */
+  | { readonly type: 'mixed' }
+  /** The command has not changed it. */
+  | { readonly type: 'of another call' }
+
+const beforeOf = (captured: SeenEntry | Unread): Before =>
+  'stamp' in captured ? { type: 'unknown' } : { type: 'known', entry: captured }
+
+/** Tells what the command did at a path from what other calls of the session did there while it ran. */
+function withCalls(
+  was: Before,
+  seen: SeenEntry | null,
+  calls: LeftPath | undefined,
+  wasIgnored: boolean,
+): BeforeAmongCalls {
+  if (calls === undefined) return was
+  const { left } = calls
+  if (left === null) return { type: 'mixed' }
+  const isTheirs = seen !== null && isSameState(seen.state, left)
+  if (isTheirs && (wasIgnored || !isChangedBefore(calls, was.type === 'as now' ? { type: 'known', entry: seen } : was)))
+    return { type: 'of another call' }
+  if (isTheirs) return { type: 'mixed' }
+  return was.type === 'known' && isSameState(was.entry.state, left) ? was : { type: 'mixed' }
+}
+
+/** Whether a path is in a repository of its own, of which the status of this one says nothing. */
+function isInOtherRepository(workdir: string, path: string): boolean {
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+    if (existsSync(join(workdir, path.slice(0, at), '.git'))) return true
+  return false
+}
+
 /** Whether a file had changed when the first other call found it: the command did that, or somebody else meanwhile. */
-function isChangedBefore({ found }: LeftPath, was: SeenEntry | 'unknown'): boolean {
-  if (found === null || found.type === 'not_kept' || was === 'unknown') return false
-  const { state } = was
+function isChangedBefore({ found }: LeftPath, was: Before): boolean {
+  if (found === null || found.type === 'not_kept' || was.type !== 'known') return false
+  const { state } = was.entry
   // Of the mode a commit knows only whether it can be run.
   if (found.type === 'file' && state.type === 'file')
     return found.hash !== state.hash || isRunnable(found.mode) !== isRunnable(state.mode)
@@ -216,11 +257,16 @@ async function readCommittedBefore(
     if (file) known.set(path, file)
   }
   const contents = await readCommitted(repository, known)
-  return (path: string, now: SeenEntry | null): SeenEntry | 'same' | 'unknown' => {
+  return (path: string, now: SeenEntry | null): Before => {
     const file = known.get(path)
     const bytes = contents.get(path)
-    if (file) return bytes ? entryOf(file, bytes, now) : 'unknown'
-    return asked === null && !listed.has(path) ? 'unknown' : { state: { type: 'absent' }, bytes: null }
+    if (file && !bytes) return { type: 'unknown' }
+    if (file && bytes) {
+      const entry = entryOf(file, bytes, now)
+      return entry === null ? { type: 'as now' } : { type: 'known', entry }
+    }
+    if (asked === null && !listed.has(path)) return { type: 'unknown' }
+    return { type: 'known', entry: { state: { type: 'absent' }, bytes: null } }
   }
 }
 
@@ -228,7 +274,7 @@ type ChangeOptions = Pick<ToolRun, 'blobs'> & { readonly wasIgnored: boolean }
 
 async function toChange(
   path: string,
-  found: SeenEntry | NotKept,
+  found: Changed,
   now: SeenEntry | null,
   { wasIgnored, blobs }: ChangeOptions,
 ): Promise<FileChange | null> {
@@ -249,17 +295,20 @@ function leftAt(state: SeenEntry['state']): Pick<FileChange, 'after' | 'mode' | 
   return state.type === 'link' ? { link: state.target } : {}
 }
 
-/** Why it is not known what was there before a command changed it. */
-type NotKept = keyof typeof whyNotKept
-const whyNotKept = {
-  unknown: 'it was not read before the command',
-  others: 'another call changed it while the command ran',
-} as const
+/** What was at a path that has changed. */
+type Changed = Extract<BeforeAmongCalls, { type: 'known' | 'unknown' | 'mixed' }>
 
-async function toBefore(found: SeenEntry | NotKept, blobs: ToolRun['blobs']): Promise<BeforeImage> {
-  if (typeof found === 'string') return { type: 'not_kept', why: whyNotKept[found] }
-  const { state, bytes } = found
-  return state.type === 'file' && bytes ? keepBefore(bytes, state.mode, blobs) : state
+async function toBefore(found: Changed, blobs: ToolRun['blobs']): Promise<BeforeImage> {
+  switch (found.type) {
+    case 'known': {
+      const { state, bytes } = found.entry
+      return state.type === 'file' && bytes ? keepBefore(bytes, state.mode, blobs) : state
+    }
+    case 'unknown':
+      return { type: 'not_kept', why: 'it was not read before the command' }
+    case 'mixed':
+      return { type: 'not_kept', why: 'another call changed it while the command ran' }
+  }
 }
 
 function withChanges(result: ToolResult, { files, hasUnreadable }: Compared): ToolResult {

@@ -114,5 +114,27 @@ export async function tellEscaped(mark: ProcessMark): Promise<string | undefined
   return `still running outside its process group: ${rows.join(', ')}${more}`
 }
 
+/** A killed process dies only when it is next scheduled, and one that waits for a broken disk when the disk answers. */
+const looksMax = 100
+
+/**
+ * Kills the processes that a command started and that left its group, such as those of `setsid`. They are known by the mark in
+ * their environment, so one that has removed it, and all where there is no process table, are not found.
+ */
+export async function endEscaped(mark: ProcessMark): Promise<void> {
+  for (let look = 0; look < looksMax; look++) {
+    const left = (await livingOffspring(mark)).filter(({ group }) => group !== mark.group)
+    if (left.length === 0) return
+    for (const { pid, startTicks } of left) {
+      if ((await readProcess(pid))?.startTicks !== startTicks) continue // its number may be that of another process by now
+      try {
+        process.kill(pid, 'SIGKILL')
+      } catch {
+        // It ended meanwhile, or belongs to another user.
+      }
+    }
+  }
+}
+
 /** Returns whether the process of a mark still runs. */
 export const isRunning = async (mark: ProcessMark): Promise<boolean> => (await startOf(mark.group)) === mark.startedAt

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ProcessMark } from '@holdfast/protocol'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
-import { endLeftover, isRunning, markOf, markProcess, markValue } from './process-group.ts'
+import { endEscaped, endLeftover, isRunning, markOf, markProcess, markValue } from './process-group.ts'
 
 /*
  * The process groups that run in the background, on disk: a process that starts ends those whose owner is dead. A record is an
@@ -39,12 +39,13 @@ export function createProcessRecords(directory: string) {
     async remove(mark: ProcessMark): Promise<void> {
       await rm(await pathOf(mark), { force: true })
     },
-    /** Ends the groups whose owner is dead, and removes their records. */
+    /** Ends the groups whose owner is dead, with what left them, and removes their records. */
     async endLeftovers(): Promise<void> {
       for (const name of await readdir(directory).catch(() => [])) {
         const marks = marksOf(name)
         if (marks === null || (await isRunning(marks[0]))) continue
         await endLeftover(marks[1])
+        await endEscaped(marks[1])
         await rm(join(directory, name), { force: true })
       }
     },

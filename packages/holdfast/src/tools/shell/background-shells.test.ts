@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Clock, ToolArgs, ToolRun } from '@holdfast/core/ports'
@@ -42,6 +42,8 @@ async function open(after?: Clock['after']) {
   const untold = () => readdir(join(shellDirectory, 'commands')).catch(() => [])
   return { background, call, start, records, untold, workdir, shellDirectory }
 }
+
+type Opened = Awaited<ReturnType<typeof open>>
 
 const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 15_000 }).toEqual([])
 
@@ -104,6 +106,23 @@ describe('a command in the background', () => {
     expect(await livingMembers(group)).toEqual([])
     expect(changed).toEqual([session, session])
     expect(await call('shell_output', { id })).toMatchObject({ type: 'failed' })
+  })
+
+  it.runIf(process.platform === 'linux').each([
+    ['its session ends', ({ background }: Opened) => background.end(session)],
+    ['shell_stop ends it', ({ call }: Opened, id: string) => call('shell_stop', { id })],
+  ])('is ended with its processes that left the group when %s', async (_, end) => {
+    const opened = await open()
+    // The second one has children of its own.
+    const leave = (file: string) => `setsid sh -c 'sleep 1000 & echo $$ > ${file}; wait' &`
+    const { id } = await opened.start(`${leave('one')} ${leave('two')} wait`)
+    const read = (name: string) => readFile(join(opened.workdir, name), 'utf8').then(Number, () => 0)
+    const pids = () => Promise.all(['one', 'two'].map(read))
+    await expect.poll(async () => (await pids()).every((pid) => pid > 0), { timeout: 15_000 }).toBe(true)
+    const groups = await pids() // each leads a group of its own
+    for (const group of groups) onTestFinished(() => signalGroup(group, 'SIGKILL'))
+    await end(opened, id)
+    for (const group of groups) expect(await livingMembers(group)).toEqual([])
   })
 
   it('is what a command becomes at its timeout', async () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '@holdfast/core/ports'
 import type { ProcessMark } from '@holdfast/protocol'
-import { livingMembers, signalGroup, tellEscaped, terminateGroup } from '../program/process-group.ts'
+import { endEscaped, livingMembers, signalGroup, tellEscaped, terminateGroup } from '../program/process-group.ts'
 import type { Gate } from './gate.ts'
 import { findEndMark } from './output/end-mark.ts'
 import { followOutput } from './output/follow-output.ts'
@@ -38,8 +38,11 @@ export interface RunningCommand {
   size(): Promise<number>
   /** Ends the command: `stopped` and `timed out` let it clean up for 2 seconds, the others kill it at once. */
   end(why: 'aborted' | 'stopped' | 'timed out' | 'too long'): void
-  /** Stops the live view: the command runs on in the background. */
-  hide(): void
+  /**
+   * Lets the command run on in the background, without a live view. `end` then also kills its processes that left the group:
+   * nobody else is told of them.
+   */
+  detach(): void
 }
 
 type RunOptions = {
@@ -54,6 +57,7 @@ export function runCommand(gate: Gate, output: OutputFile, { after, show, bytesM
   const { group } = gate.mark
   const ending = Promise.withResolvers<Ending>()
   let isGone = false
+  let isDetached = false
   let cancelKill: () => void = () => undefined
   // The group id is surely ours only until the leader is reaped.
   const signal = (name: 'SIGTERM' | 'SIGKILL') => {
@@ -92,6 +96,7 @@ export function runCommand(gate: Gate, output: OutputFile, { after, show, bytesM
     signal('SIGKILL')
     await gate.released
     await untilDead(group)
+    if (isDetached && how.type !== 'exited' && how.type !== 'killed') await endEscaped(gate.mark)
     const bytes = marked ?? (await findEndMark(output, gate.endMark, from)) ?? (await output.size())
     await live.finish(bytes)
     return { ending: how, bytes, leftRunning: await tellEscaped(gate.mark) }
@@ -103,7 +108,10 @@ export function runCommand(gate: Gate, output: OutputFile, { after, show, bytesM
     output,
     ended,
     end,
-    hide: () => live.hide(),
+    detach() {
+      isDetached = true
+      live.hide()
+    },
     async size() {
       const size = await output.size()
       const start = Math.max(0, size - gate.endMark.length)

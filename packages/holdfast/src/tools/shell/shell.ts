@@ -255,7 +255,7 @@ const cannotKeep = (error: unknown): Result<never> => ({
 /** Lets a command go on in the background, and returns its id. */
 async function detach(attended: Attended, run: ToolRun, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
   const { command, running, before, captured, readOnly, note } = attended
-  running.hide()
+  running.detach()
   const added = await place.use(command, running, createCommandJudge(before, run, captured)).then(ok, foreseen)
   if (!added.ok) {
     running.end('aborted')

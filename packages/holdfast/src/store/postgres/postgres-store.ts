@@ -50,7 +50,8 @@ export async function openPostgresStore(
   }
   const blobs = createPostgresBlobs(database, {
     ...options.blobs,
-    ...{ bytesMax: options.blobBytesMax, onProblem: options.onProblem },
+    bytesMax: options.blobBytesMax,
+    onProblem: options.onProblem,
   })
   const cluster = await openCluster(location)
   return ok({ store: createStore(database, cluster, location.termMs, options.onProblem), blobs, cluster })

@@ -117,12 +117,12 @@ describe('the paths that git reads', () => {
 
   it('are the links and settings of the work trees that belong to a repository', async () => {
     const found = await find({
-      ...{ '.git/config': '[extensions]\n\tworktreeConfig = true\n', '.git/hooks/': '', '.git/commondir': '.\n' },
-      ...{
-        '.git/config.worktree': '',
-        '.git/worktrees/one/gitdir': '/x/.git\n',
-        '.git/worktrees/one/commondir': '../..\n',
-      },
+      '.git/config': '[extensions]\n\tworktreeConfig = true\n',
+      '.git/hooks/': '',
+      '.git/commondir': '.\n',
+      '.git/config.worktree': '',
+      '.git/worktrees/one/gitdir': '/x/.git\n',
+      '.git/worktrees/one/commondir': '../..\n',
     })
     expect(found.readOnly.slice(-2)).toEqual(['.git/worktrees/one/commondir', '.git/worktrees/one/gitdir'])
     expect(found.absent).toEqual([['.git/worktrees/one/config.worktree', '']])

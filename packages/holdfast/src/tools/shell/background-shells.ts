@@ -15,7 +15,7 @@ import {
 import { createKeyedQueue } from '@holdfast/protocol/serial-queue'
 import type { ProcessRecords } from '../program/process-records.ts'
 import { type CommandJudge, createCommandJudge, withViolations } from './bounded-command.ts'
-import type { CommandRecords, LostCommand } from './command-records.ts'
+import type { CommandRecord, CommandRecords } from './command-records.ts'
 import { readTail } from './output/output-tail.ts'
 import { type EndedCommand, howEnded, type RunningCommand } from './running-command.ts'
 
@@ -29,7 +29,7 @@ export type BackgroundShell = BackgroundCommand & {
   /** Whether the model knows that it has ended. */
   isEndTold: boolean
   /** Its record on disk until then; null if none is kept. */
-  readonly record: LostCommand | null
+  readonly record: CommandRecord | null
   /** Notes that the model knows of its end. */
   readonly endTold: () => void
   /** What it changed outside edit boundaries, as far as the model was not told. */
@@ -82,7 +82,8 @@ type Deps = {
 }
 
 export function createBackgroundShells({ records, commands = null, now }: Deps): BackgroundShells {
-  let lost: readonly LostCommand[] = []
+  /** Ended with their session or their process, and the model does not know it yet. */
+  let cutShort: readonly CommandRecord[] = []
   const bySession = new Map<SessionId, Map<string, BackgroundShell>>()
   const reserved = new Map<object, SessionId>()
   const oneByOne = createKeyedQueue()
@@ -105,7 +106,10 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
   async function endAll(session: SessionId): Promise<void> {
     const shells = shellsOf(session)
     bySession.delete(session)
-    lost = [...lost, ...shells.flatMap(({ record, isEndTold }) => (record === null || isEndTold ? [] : [record]))]
+    cutShort = [
+      ...cutShort,
+      ...shells.flatMap(({ record, isEndTold }) => (record === null || isEndTold ? [] : [record])),
+    ]
     for (const { running: command, ended } of shells) if (ended === null) command.end('aborted')
     for (const { running: command, judged } of shells) {
       await judged
@@ -193,9 +197,9 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
       for (const shell of running(session)) await shell.judge()
     },
     news(session) {
-      const gone = lost.filter((one) => one.session === session && commands?.isUntold(one))
+      const gone = cutShort.filter((one) => one.session === session && commands?.isOnRecord(one))
       return newsOf(shellsOf(session), gone, () => {
-        lost = lost.filter((one) => !gone.includes(one))
+        cutShort = cutShort.filter((one) => !gone.includes(one))
         for (const { path } of gone) void commands?.remove(path).catch(() => undefined)
       })
     },
@@ -213,7 +217,7 @@ export function createBackgroundShells({ records, commands = null, now }: Deps):
     },
     async endLeftovers() {
       await records?.endLeftovers()
-      lost = (await commands?.lost(now())) ?? []
+      cutShort = (await commands?.ofDeadProcesses(now())) ?? []
     },
 
     reserve(session) {
@@ -250,7 +254,7 @@ const describeEnd = ({ ending, atMs }: NonNullable<BackgroundShell['ended']>): N
 /** Says what the model does not know: which commands have ended, and what they changed outside edit boundaries. */
 function newsOf(
   shells: readonly BackgroundShell[],
-  gone: readonly LostCommand[],
+  gone: readonly CommandRecord[],
   goneTold: () => void,
 ): BackgroundNews | null {
   const untold = shells.filter(({ ended, isEndTold, violations }) => (ended && !isEndTold) || violations.length > 0)
@@ -274,7 +278,7 @@ const commandCharsMax = 200
 const nameText = (id: string, command: string): string =>
   `The command ${id} in the background (${clip(escapeLine(command), commandCharsMax)})`
 
-const goneText = ({ id, command }: LostCommand): string =>
+const goneText = ({ id, command }: CommandRecord): string =>
   `${nameText(id, command)} has ended: its session, or the process that ran it, was stopped. Its output is lost. Start it again if it is needed.`
 
 /** Nothing that the command printed is told here: it would look as if a person had said it. */

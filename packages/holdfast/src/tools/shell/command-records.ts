@@ -13,22 +13,22 @@ import { isRunning, markOf, markProcess, markValue } from '../program/process-gr
 const suffix = '.command'
 const keptMs = 30 * 24 * 3600 * 1000
 
-const Recorded = z.object({ session: SessionId, id: z.string(), command: z.string() })
-type Recorded = z.infer<typeof Recorded>
+const RecordedCommand = z.object({ session: SessionId, id: z.string(), command: z.string() })
+type RecordedCommand = z.infer<typeof RecordedCommand>
 
-/** A command that ended with the process that ran it. */
-export type LostCommand = Recorded & { readonly path: string }
+/** A command on record, with the file that is its record. */
+export type CommandRecord = RecordedCommand & { readonly path: string }
 
 /** Creates the records of this process, in a directory that all processes of a user share. */
 export function createCommandRecords(directory: string) {
   let owner: Promise<ProcessMark> | null = null
-  const pathOf = async ({ session, id }: Pick<Recorded, 'session' | 'id'>) => {
+  const pathOf = async ({ session, id }: Pick<RecordedCommand, 'session' | 'id'>) => {
     owner ??= markProcess(process.pid)
     return join(directory, `${encodeURIComponent(markValue(await owner))}+${session}+${id}${suffix}`)
   }
   return {
     /** Records a command that has started. */
-    async add({ session, id, command }: Recorded): Promise<LostCommand> {
+    async add({ session, id, command }: RecordedCommand): Promise<CommandRecord> {
       ensurePrivateDirectory(directory)
       const path = await pathOf({ session, id })
       await writeFile(path, JSON.stringify({ session, id, command }), { mode: 0o600 })
@@ -36,11 +36,11 @@ export function createCommandRecords(directory: string) {
     },
     /** Forgets a command: the model knows of its end. */
     remove: (path: string): Promise<void> => rm(path, { force: true }),
-    /** Whether no other process has told it meanwhile. */
-    isUntold: ({ path }: LostCommand): boolean => existsSync(path),
+    /** Whether no other process has told the model of its end meanwhile. */
+    isOnRecord: ({ path }: CommandRecord): boolean => existsSync(path),
     /** Reads the commands whose process is dead. Old records are removed: their session may be gone. */
-    async lost(nowMs: number): Promise<readonly LostCommand[]> {
-      const found: LostCommand[] = []
+    async ofDeadProcesses(nowMs: number): Promise<readonly CommandRecord[]> {
+      const found: CommandRecord[] = []
       for (const name of await readdir(directory).catch(() => [])) {
         const mark = name.endsWith(suffix) ? markOf(name.split('+', 1)[0] ?? '') : null
         if (mark === null || (await isRunning(mark))) continue
@@ -57,9 +57,9 @@ export function createCommandRecords(directory: string) {
 
 export type CommandRecords = ReturnType<typeof createCommandRecords>
 
-async function readRecord(path: string): Promise<Recorded | null> {
+async function readRecord(path: string): Promise<RecordedCommand | null> {
   try {
-    return Recorded.parse(JSON.parse(await readFile(path, 'utf8')))
+    return RecordedCommand.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch {
     return null // half written when the process was killed
   }

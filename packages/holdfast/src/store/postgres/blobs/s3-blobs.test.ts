@@ -164,7 +164,8 @@ describe('a place in S3', () => {
     const place = { ...orThrow(parseS3Url(placeUrl())), ...changed }
     const objects = createS3Objects({ ...s3.environment, ...keys })
     await expect(objects.probe(place)).rejects.toMatchObject({
-      ...{ code: 'storage_error', message: expect.stringContaining(message) },
+      code: 'storage_error',
+      message: expect.stringContaining(message),
     })
     s3.refused.splice(0)
   })

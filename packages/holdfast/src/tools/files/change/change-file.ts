@@ -2,7 +2,7 @@ import type { ToolContext, ToolRun } from '@holdfast/core/ports'
 import { escapeLine, ok, type Result } from '@holdfast/protocol'
 import type { Done } from '../../define/define-tool.ts'
 import { replaceFile } from '../io/replace-file.ts'
-import type { ContentEdit } from './file-change.ts'
+import type { ContentEdit } from './file-edit.ts'
 import { contentAfter } from './run-change.ts'
 
 /** Computes an edit, writes the file, and reports the changed lines. */

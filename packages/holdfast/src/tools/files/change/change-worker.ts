@@ -4,14 +4,8 @@ import { boundPreview, escapeHidden, ok, type Result } from '@holdfast/protocol'
 import { maskKeys, registerKey } from '../../../system/secrets/known-keys.ts'
 import { foreseen } from '../../define/define-tool.ts'
 import { diffPair } from './diff-pair.ts'
-import {
-  type ContentEdit,
-  diffEdit,
-  type EditedContent,
-  type EditPreview,
-  editedContent,
-  type FileEdit,
-} from './file-change.ts'
+import { diffEdit, type EditedContent, type EditPreview, editedContent } from './file-change.ts'
+import type { ContentEdit, FileEdit } from './file-edit.ts'
 import { type BoundedPair, type BoundedVerdict, judgePair } from './judge-bounded.ts'
 
 /** One piece of work for the thread. The keys of the process are masked in what it returns. */

@@ -5,14 +5,8 @@ import { knownKeys } from '../../../system/secrets/known-keys.ts'
 import { findWritable } from '../io/workspace-file.ts'
 import { createChangeThread } from './change-thread.ts'
 import { diffPair } from './diff-pair.ts'
-import {
-  type ContentEdit,
-  diffEdit,
-  type EditedContent,
-  type EditPreview,
-  editedContent,
-  type FileEdit,
-} from './file-change.ts'
+import { diffEdit, type EditedContent, type EditPreview, editedContent } from './file-change.ts'
+import type { ContentEdit, FileEdit } from './file-edit.ts'
 import { type BoundedPair, type BoundedVerdict, judgePair } from './judge-bounded.ts'
 
 /** Up to this size of file and arguments together, the work takes a few milliseconds and needs no thread. */

@@ -104,12 +104,11 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 async function publishDraft(draft: string, path: string, hash: BlobHash): Promise<void> {
   const shelf = dirname(path)
   const isNew = (await mkdir(shelf, { recursive: true, mode: 0o700 })) !== undefined
-  if (isNew) await syncDirectory(dirname(shelf))
   // The new time shows a sweep that the blob was put again; if a sweep has just set it aside, the draft takes its place.
   const now = new Date()
   if (!(await isWhole(path, hash)) || !(await didExist(utimes(path, now, now)))) await rename(draft, path)
-  // Even if it existed: the process that put it may not have synced the directory yet.
-  await syncDirectory(shelf)
+  // Even if it existed: the process that put it may not have synced the directory yet. Both together share a commit of the disk.
+  await Promise.all([syncDirectory(shelf), ...(isNew ? [syncDirectory(dirname(shelf))] : [])])
 }
 
 export const openIfExists = (path: string): Promise<FileHandle | null> => ifExists(open(path, 'r'))

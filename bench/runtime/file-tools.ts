@@ -100,9 +100,11 @@ async function benchSessionCall(workdir: string, sessions: number): Promise<numb
   return median(calls.slice(calls.length / 4))
 }
 
+/** Calls a tool as a session does: it also checks that the file is not one of Holdfast's own. */
 async function call(tool: Tool, args: ToolArgs, workdir: string): Promise<void> {
-  await tool.prepare(args, { workdir }, new AbortController().signal)
-  await tool.run(args, { workdir }, createRun())
+  const context = { workdir, ownPaths: ['data', 'config', 'state'].map((name) => join(workdir, '.home', name)) }
+  await tool.prepare(args, context, new AbortController().signal)
+  await tool.run(args, context, createRun())
 }
 
 const createRun = (blobs?: Blobs): ToolRun => ({

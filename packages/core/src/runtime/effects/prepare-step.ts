@@ -98,7 +98,6 @@ export function lookAhead(
   planned: readonly Effect[],
 ): void {
   const { origin, checkpoint } = state
-  stepContext.forget()
   if (origin === null || startContext === null || !planned.some(({ type }) => type === 'prepare-step')) return
   const isCompacted = checkpoint !== null && checkpoint !== startContext.checkpoint
   if (!isCompacted) stepContext.lookAhead(origin, state, startContext.text)

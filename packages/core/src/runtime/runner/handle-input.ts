@@ -26,6 +26,7 @@ import { canPrepareEarly, lookAhead } from '../effects/prepare-step.ts'
 import { changesWindow } from '../effects/step-request.ts'
 import { encodeAppend } from '../log/encode-append.ts'
 import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-session.ts'
+import { ownSlice } from '../own-slice.ts'
 import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
 import type { Hub } from '../stream/hub.ts'
 import type { createAbortTurn } from './abort-turn.ts'
@@ -172,9 +173,10 @@ function startEarly(
       const foresee = createForesight(session, next, { records, written: recorded })
       return performer.startEarly(planned, 'prepare-step', { state, recorded, foresee, isUnderCaps })
     }
-    // In a microtask, so that the records are on their way first.
-    Promise.resolve()
-      .then(() => lookAhead(effects, state, planned))
+    effects.stepContext.forget()
+    // In a slice of its own, so that the records are on their way first. Once they are written, the step reads by itself.
+    ownSlice()
+      .then(() => session.folded === folded && lookAhead(effects, state, planned))
       .catch((cause) => options.deps.onProblem({ where: `session ${options.id}`, cause }))
     return []
   }

@@ -96,8 +96,11 @@ export function openEventStream<One extends { readonly type: string }>(
     if (!hasBegun) began?.()
     hasBegun = true
   }
+  /** As the signal says, which takes longer to ask: each frame of each viewer does. */
+  let isGone = false
   const leave = () => {
-    if (gone.signal.aborted) return
+    if (isGone) return
+    isGone = true
     begin()
     gone.abort()
     frames.return?.().catch(() => undefined) // its errors no longer matter
@@ -108,6 +111,8 @@ export function openEventStream<One extends { readonly type: string }>(
     writeTo(outgoing) {
       const client = createClientWriter(outgoing, outbox, hold)
       let state: 'waiting' | 'writing' | 'ending' = 'waiting'
+      /** The last frame, once a signal ends the stream. */
+      let last = endings.find(({ when }) => when.aborted)?.last ?? null
       const heartbeat = setTimeout(beat, heartbeatMs)
       function beat(): void {
         begin()
@@ -116,7 +121,7 @@ export function openEventStream<One extends { readonly type: string }>(
       }
       const over = () => {
         clearTimeout(heartbeat)
-        for (const { when } of endings) when.removeEventListener('abort', endWaiting)
+        for (const { when } of endings) when.removeEventListener('abort', endSoon)
         leave()
       }
       const endWith = async (frame: One) => {
@@ -129,8 +134,8 @@ export function openEventStream<One extends { readonly type: string }>(
           outgoing.destroy()
         }
       }
-      const endWaiting = () => {
-        const last = endings.find(({ when }) => when.aborted)?.last
+      const endSoon = () => {
+        last ??= endings.find(({ when }) => when.aborted)?.last ?? null
         if (last && state === 'waiting') void endWith(last)
       }
       const stop = (cause: unknown) => void endWith(fail(cause))
@@ -140,8 +145,7 @@ export function openEventStream<One extends { readonly type: string }>(
         try {
           while (isOpen()) {
             state = 'waiting'
-            endWaiting()
-            if (!isOpen()) return
+            if (last) return void endWith(last)
             const frame = first ? 'next' : takeNow(frames, wake)
             if (frame === 'wait') return
             if (frame === 'next') return void readNext().then(pump, stop)
@@ -152,7 +156,7 @@ export function openEventStream<One extends { readonly type: string }>(
           stop(cause)
         }
       }
-      const isOpen = () => state !== 'ending' && !gone.signal.aborted
+      const isOpen = () => state !== 'ending' && !isGone
       const wake = () => client.inSlice(pump)
       const readNext = async () => {
         const next = await (first ?? frames.next())
@@ -172,7 +176,7 @@ export function openEventStream<One extends { readonly type: string }>(
       outgoing.once('close', over)
       outgoing.on('error', over) // it was written to while it closed
       outgoing.write(comment) // tells the client that it is connected
-      for (const { when } of endings) when.addEventListener('abort', endWaiting)
+      for (const { when } of endings) when.addEventListener('abort', endSoon)
       pump()
     },
   }

@@ -208,7 +208,7 @@ function sendEvents(response: Response, outgoing: ServerResponse): Response {
     // The stream ends with its connection, so no event is framed as a chunk again for each viewer.
     outgoing.removeHeader('transfer-encoding')
     outgoing.writeHead(response.status, Object.fromEntries(response.headers))
-    stream.writeTo(outgoing)
+    stream.writeTo(outgoing, outgoing.socket ?? outgoing)
   }
   return RESPONSE_ALREADY_SENT
 }

@@ -37,8 +37,11 @@ type StreamDeps = {
 }
 
 type EventStream = {
-  /** Writes the frames to a client until the last one. */
-  writeTo(outgoing: Writable): void
+  /**
+   * Writes the frames to a client until the last one: to the connection itself, if it is given, because an answer collects what
+   * is written to it until the next tick. The answer must not frame its body then.
+   */
+  writeTo(outgoing: Writable, connection?: Writable): void
   /** Ends a stream that is not written. */
   leave(): void
 }
@@ -108,15 +111,15 @@ export function openEventStream<One extends { readonly type: string }>(
 
   return {
     leave,
-    writeTo(outgoing) {
-      const client = createClientWriter(outgoing, outbox, hold)
+    writeTo(outgoing, connection = outgoing) {
+      const client = createClientWriter(connection, outbox, hold)
       let state: 'waiting' | 'writing' | 'ending' = 'waiting'
       /** The last frame, once a signal ends the stream. */
       let last = endings.find(({ when }) => when.aborted)?.last ?? null
       const heartbeat = setTimeout(beat, heartbeatMs)
       function beat(): void {
         begin()
-        if (state === 'waiting') outgoing.write(comment)
+        if (state === 'waiting') connection.write(comment)
         heartbeat.refresh()
       }
       const over = () => {
@@ -184,16 +187,16 @@ export function openEventStream<One extends { readonly type: string }>(
 
 /** Writes frames to one client, a part at a time. */
 function createClientWriter(
-  outgoing: Writable,
+  connection: Writable,
   { openSlices }: Pick<Outbox, 'openSlices'>,
   hold: EventSource<never>['hold'],
 ) {
   const slices = openSlices()
   let wake = () => {}
-  outgoing.on('drain', () => wake())
-  outgoing.once('close', () => wake())
+  connection.on('drain', () => wake())
+  connection.once('close', () => wake())
   const put = (part: Uint8Array): Promise<void> | null => {
-    if (outgoing.destroyed || outgoing.write(part)) return null
+    if (connection.destroyed || connection.write(part)) return null
     return new Promise((resolve) => {
       wake = resolve
     })
@@ -206,7 +209,7 @@ function createClientWriter(
     const releases = pieces.map(hold)
     try {
       const parts = partsOf(pieces)
-      for (let part = parts.next(); !part.done && !outgoing.destroyed; part = parts.next()) await writePart(part.value)
+      for (let part = parts.next(); !part.done && !connection.destroyed; part = parts.next()) await writePart(part.value)
     } finally {
       for (const release of releases) release()
     }

@@ -45,7 +45,7 @@ describe('parseStatus', () => {
   })
 })
 
-/** Counts the turns that the event loop makes meanwhile. */
+/** Counts the slices of other work that run meanwhile. */
 async function countSlices(work: () => Promise<unknown>): Promise<number> {
   let slices = 0
   let next = setImmediate(function count() {

@@ -9,7 +9,7 @@ export function ownSlice(): Promise<void> {
   return lastSlice
 }
 
-/** Counts comparisons: whoever compares much divides it into slices, and tests see that the time stays linear. */
+/** Counts comparisons, to divide many of them into slices, and to test that their number grows linearly. */
 export type Work = { steps: number }
 
 /** Comparisons in one slice: a few milliseconds. */

@@ -110,7 +110,7 @@ export const limits = {
   uploadsBytesMax: 128 * 1024 * 1024,
   /** A file uploaded for import. Some formats are parsed in one go, beside running sessions. */
   importBytesMax: 64 * 1024 * 1024,
-  /** How long a server waits for the next bytes of a body. What arrives buys more time, at this rate, up to as long. */
+  /** How long a server waits for the next bytes of a body. Each byte adds time at this rate, up to `bodyStallMs` again. */
   bodyStallMs: 10_000,
   bodyBytesPerSecondMin: 8 * 1024,
   /** Imports that a server has accepted and not ended. They run one at a time. */

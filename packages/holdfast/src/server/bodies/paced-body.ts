@@ -4,7 +4,7 @@ import { wallClock } from '../../system/wall-clock.ts'
 
 /** How fast a body must arrive: a slow one keeps its place, and the bytes it announced, from others. */
 export type Pace = Pick<Clock, 'now' | 'after'> & {
-  /** How long the server waits for a client that sends nothing. What it sends buys it more time, up to as long. */
+  /** How long the server waits for a client that sends nothing. Each byte adds time, up to this again. */
   readonly stallMs: number
 }
 
@@ -48,7 +48,7 @@ export async function* readPaced({ body }: Request, pace: Pace = usualPace): Asy
   }
 }
 
-/** Returns what a promise resolves to; null if that takes longer. What has arrived meanwhile counts, also after a stall of ours. */
+/** Returns the value of a promise; null after `ms`. Bytes that arrived while our event loop was blocked still count. */
 function within<Value>(work: Promise<Value>, ms: number, after: Clock['after']): Promise<Value | null> {
   return new Promise((resolve, reject) => {
     const cancel = after(Math.max(0, ms), () => setImmediate(() => resolve(null)))

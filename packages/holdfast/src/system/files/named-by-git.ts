@@ -26,7 +26,7 @@ export async function findWorkTrees(folder: string): Promise<readonly string[]> 
   return folders.filter((_, index) => hasGit[index]).slice(0, topsMax)
 }
 
-/** Finds the folders of git of a work tree, whether its `.git` is a folder, a link or a file. They need not exist. */
+/** Finds git's folders of a work tree, whether its `.git` is a folder, a link or a file. They need not exist. */
 export async function findGitFolders(top: string, read: ReadGitFile = readGitFile): Promise<GitFolders> {
   const link = join(top, '.git')
   const isFolder = (await stat(link).catch(() => null))?.isDirectory() ?? false
@@ -37,8 +37,8 @@ export async function findGitFolders(top: string, read: ReadGitFile = readGitFil
 }
 
 /**
- * Lists the paths that the settings of a work tree name: in `config`, in `config.worktree`, and in what these include. All of
- * them, also those outside of a workdir.
+ * Lists the paths that the settings of a work tree name, inside the workdir and outside: those in `config`, in
+ * `config.worktree`, and in the files that these include.
  */
 export async function listNamedByGit(top: string, read: ReadGitFile = readGitFile): Promise<readonly NamedByGit[]> {
   const { own, common } = await findGitFolders(top, read)

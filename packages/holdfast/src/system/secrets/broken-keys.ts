@@ -2,9 +2,10 @@
 type Place = { readonly form: Buffer; readonly at: number }
 
 /**
- * Returns a function that tells whether one of the keys may be in a text (by the low byte of each character), broken into lines: each break would stand between two
- * characters that are neighbours in a key. Such a pair is looked for at each line feed, because a search in a text without its
- * breaks takes much longer. It may say yes where blanks are too many to be a break, and never says no to a broken key.
+ * Returns a function that tells whether a key may be in a text, broken into lines. The text is given as the low byte of each
+ * character. A break splits two neighbours of a key, so that only the characters around each line feed are compared: a search
+ * in the text without its breaks takes much longer. It may say yes for a run of blanks that is too long to be a break, and
+ * never says no to a broken key.
  */
 export function createBreakCheck(forms: readonly string[]): (bytes: Buffer) => boolean {
   if (forms.length === 0) return () => false

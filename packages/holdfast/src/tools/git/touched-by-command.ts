@@ -186,7 +186,7 @@ type BeforeAmongCalls =
 const beforeOf = (captured: SeenEntry | Unread): Before =>
   'stamp' in captured ? { type: 'unknown' } : { type: 'known', entry: captured }
 
-/** Tells what the command did at a path from what other calls of the session did there while it ran. */
+/** Separates the change of the command at a path from those of other calls that ran meanwhile. */
 function withCalls(
   was: Before,
   seen: SeenEntry | null,
@@ -203,7 +203,7 @@ function withCalls(
   return was.type === 'known' && isSameState(was.entry.state, left) ? was : { type: 'mixed' }
 }
 
-/** Whether a path is in a repository of its own, of which the status of this one says nothing. */
+/** Whether a path is in a nested repository, which `git status` of this one does not cover. */
 function isInOtherRepository(workdir: string, path: string): boolean {
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
     if (existsSync(join(workdir, path.slice(0, at), '.git'))) return true

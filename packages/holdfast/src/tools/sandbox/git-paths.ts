@@ -68,7 +68,7 @@ async function findNested(workdir: string): Promise<readonly string[]> {
   return found
 }
 
-/** Returns what git reads of a work tree, of that what is in the workdir. */
+/** Returns the paths in the workdir that git reads for a work tree. */
 async function pathsOf(top: string, workdir: string): Promise<GitPaths> {
   const link = join(top, '.git')
   const { own, common } = await findGitFolders(top)
@@ -86,7 +86,7 @@ const guardedNames = ['hooks', 'config', 'config.worktree', 'commondir', 'module
 const linkNames = ['gitdir', 'commondir', 'config.worktree']
 const worktreesMax = 100
 
-/** Returns what git reads in a folder of its own. `settings` are those of the repository. */
+/** Returns the paths that git reads in its own folder. `settings` is the text of the repository's `config`. */
 async function folderPaths(folder: string, settings: string, workdir: string): Promise<GitPaths> {
   const git = await realpath(folder).catch(() => null)
   // A command could create it, with settings in it.

@@ -39,8 +39,8 @@ export interface RunningCommand {
   /** Ends the command: `stopped` and `timed out` let it clean up for 2 seconds, the others kill it at once. */
   end(why: 'aborted' | 'stopped' | 'timed out' | 'too long'): void
   /**
-   * Lets the command run on in the background, without a live view. `end` then also kills its processes that left the group:
-   * nobody else is told of them.
+   * Lets the command run on in the background, without a live view. `end` then also kills its processes that left the group,
+   * because no result reports them.
    */
   detach(): void
 }

@@ -47,7 +47,7 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
   }
 }
 
-/** Whether a file is a session of which nothing could be read. One in which nothing was said yet is not damaged. */
+/** Whether no record of a session file could be read. A session without messages is not damaged. */
 const isDamagedWhole = ({ status, remarks }: ImportedFile): boolean => status === 'empty' && remarks.length > 0
 
 const isSession = ({ status }: ImportedFile): boolean => status !== 'skipped' && status !== 'failed'

@@ -22,7 +22,7 @@ type FolderRoute = {
   readonly read: (workdir: string, deps: ServerDeps) => Promise<Result<unknown>>
 }
 
-/** Builds a route that answers with what counts in the folder `workdir`. */
+/** Builds a route that reads something of the folder `workdir`. */
 const ofFolder = ({ on, summary, answer, refuses = ['not_found'], read }: FolderRoute): Route =>
   defineRoute({
     on,
@@ -39,7 +39,7 @@ async function named(name: string, listed: Promise<Result<readonly unknown[]>>):
   return found.ok ? ok({ [name]: found.value }) : found
 }
 
-/** The routes for what counts in a folder. */
+/** The routes that list the hooks, tools, skills, agents, servers and commands of a folder. */
 export const workspaceRoutes: readonly Route[] = [
   ofFolder({
     on: 'GET /v1/hooks',

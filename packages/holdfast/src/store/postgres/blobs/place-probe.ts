@@ -11,7 +11,7 @@ type ProbeOptions = { readonly onProblem?: OnProblem | undefined; readonly now?:
 
 /**
  * Returns a check of the place for new objects. A good answer counts for ten seconds. The first failure after one is reported
- * with its reason, which those who ask do not get to see.
+ * with its reason, which the answer of `/v1/ready` does not contain.
  */
 export function createPlaceProbe(
   objects: Pick<S3Objects, 'probe'>,

@@ -93,7 +93,7 @@ export async function connect(
   return {
     name,
     read: (statement, values = []) => {
-      // One that never answered is more likely to be at another address: whoever starts this program should know at once.
+      // One that never answered is more likely to be at another address: the person who starts the program should know at once.
       const patienceMs = hasAnswered ? patienceIn(termMs) : 0
       return untilBack(() => run(statement, values), isAway, { patienceMs }).catch(fail)
     },

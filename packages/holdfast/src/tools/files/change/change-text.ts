@@ -64,7 +64,7 @@ const notice = /^\[(?:lines \d+–\d+ of \d+|the file goes on|line \d+ is cut)/
 /** Characters of a suspicious line that are compared and shown. */
 const suspectCharsMax = 200
 
-/** Refuses new text in which something stands for lines that are not there. `known` text may have such lines itself. */
+/** Refuses new text with a placeholder for omitted lines, unless `known` text has the same line. */
 export function checkNew(text: string, known: string): Result<string> {
   if (text.includes('\0') && !known.includes('\0'))
     return refuse(fault('bad_request', 'the new text has a NUL character, which would make the file binary'))

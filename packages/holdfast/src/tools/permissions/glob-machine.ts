@@ -11,25 +11,25 @@ export type Step =
 /** Tells whether a character is in a set. Counts what it compares. */
 export type CharTest = (char: string, work: Work) => boolean
 
-/** The steps that a path may have come to, with the state after each kind of character that was met here before. */
+/** A set of steps that a path can be at, with the known next state for each kind of character. */
 type State = { readonly at: readonly number[]; readonly isEnd: boolean; readonly next: (State | undefined)[] }
 
-/** Larger states are not remembered: to look one up would take longer than to follow its steps. */
+/** Larger states are not cached: a lookup would take longer than following their steps. */
 const stateStepsMax = 64
-/** Steps and transitions that one pattern remembers. What it meets after that, it follows each time. */
-const rememberedMax = 2000
+/** Steps and transitions in the cache of one pattern. Once it is full, new ones are followed each time. */
+const cachedMax = 2000
 
 /**
  * Returns a function that tells whether a path takes the steps from the first to the end; no set matches before the place
- * `from`. All ways are followed at once, one character after the other, so that the work is at most the length of the path
- * times the number of steps. Where a character led is remembered, so that most characters are one lookup.
+ * `from`. It is a nondeterministic automaton: all ways are followed at once, so that the work is at most the length of the path
+ * times the number of steps. States and transitions are cached (a lazy DFA), so that most characters are one lookup.
  */
 export function createMachine(steps: readonly Step[]): (path: string, from: number, work: Work) => boolean {
   const seen = new Uint32Array(steps.length)
   const stack: number[] = []
   const states = new Map<string, State>()
   const kindOf = createKinds(steps)
-  let [mark, remembered] = [0, 0]
+  let [mark, cached] = [0, 0]
   let start: State | null = null
 
   /** Adds a step, and those that it leads to without a character. */
@@ -75,14 +75,14 @@ export function createMachine(steps: readonly Step[]): (path: string, from: numb
   }
 
   function stateOf(at: readonly number[]): State {
-    const canRemember = at.length <= stateStepsMax && remembered < rememberedMax
-    const name = canRemember ? at.join(' ') : ''
-    const known = canRemember ? states.get(name) : undefined
+    const canCache = at.length <= stateStepsMax && cached < cachedMax
+    const name = canCache ? at.join(' ') : ''
+    const known = canCache ? states.get(name) : undefined
     if (known) return known
     const state: State = { at, isEnd: at.includes(steps.length - 1), next: [] }
-    if (canRemember) {
+    if (canCache) {
       states.set(name, state)
-      remembered += at.length + 1
+      cached += at.length + 1
     }
     return state
   }
@@ -97,9 +97,9 @@ export function createMachine(steps: readonly Step[]): (path: string, from: numb
       const known = kind === null ? undefined : state.next[kind]
       work.steps++
       const next = known ?? follow(state, char, isInSets, work)
-      if (!known && kind !== null && remembered < rememberedMax) {
+      if (!known && kind !== null && cached < cachedMax) {
         state.next[kind] = next
-        remembered += kind + 1
+        cached += kind + 1
       }
       state = next
     }
@@ -107,7 +107,7 @@ export function createMachine(steps: readonly Step[]): (path: string, from: numb
   }
 }
 
-/** A pattern with more sets, and one that was compared with more characters, is followed step by step. */
+/** A pattern with more sets, and characters beyond this number, are followed step by step, without the cache. */
 const setsMax = 32
 const charsMax = 256
 

@@ -21,8 +21,8 @@ export function globProblem(pattern: string): string | null {
 /**
  * Compiles a glob: `*` and `?` within a name, `[a-z]`, `{a,b}`, and `**` for any folders, also none. Names with a dot match like
  * others, but no wildcard matches `.` or `..`. All ways to match are followed at once, so that the time is at most the length of
- * the pattern times that of the path: a regular expression would try them one after the other. Each path also teaches it, so
- * that the next ones take less. Returns null if it cannot be read.
+ * the pattern times that of the path: a regular expression would try them one after the other. Transitions
+ * are cached, so that later paths take less. Returns null if it cannot be read.
  */
 export function compilePathGlob(pattern: string): PathGlob | null {
   if (globProblem(pattern) !== null) return null

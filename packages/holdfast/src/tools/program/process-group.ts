@@ -114,8 +114,13 @@ export async function tellEscaped(mark: ProcessMark): Promise<string | undefined
   return `still running outside its process group: ${rows.join(', ')}${more}`
 }
 
-/** A killed process dies only when it is next scheduled, and one that waits for a broken disk when the disk answers. */
+/** A killed process dies only when it is next scheduled. One that waits for a broken disk may not, so the wait is limited. */
 const looksMax = 100
+
+/** Waits until a killed group is dead. */
+export async function untilDead(group: number): Promise<void> {
+  for (let look = 0; look < looksMax; look++) if ((await livingMembers(group)).length === 0) return
+}
 
 /**
  * Kills the processes that a command started and that left its group, such as those of `setsid`. They are known by the mark in

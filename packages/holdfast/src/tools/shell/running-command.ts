@@ -1,6 +1,6 @@
 import type { Clock } from '@holdfast/core/ports'
 import type { ProcessMark } from '@holdfast/protocol'
-import { endEscaped, livingMembers, signalGroup, tellEscaped, terminateGroup } from '../program/process-group.ts'
+import { endEscaped, signalGroup, tellEscaped, terminateGroup, untilDead } from '../program/process-group.ts'
 import type { Gate } from './gate.ts'
 import { findEndMark } from './output/end-mark.ts'
 import { followOutput } from './output/follow-output.ts'
@@ -11,8 +11,6 @@ const termGraceMs = 2000
 /** How long the end of the output may take to reach the file once the command has ended, and how often we look. */
 const drainMs = 5000
 const drainLookMs = 2
-/** A process that waits for a broken disk dies only when the disk answers, so the wait is limited. */
-const looksMax = 100
 
 /** How a command ended. */
 type Ending =
@@ -143,11 +141,6 @@ async function untilMarked(
   } finally {
     cancel()
   }
-}
-
-/** Waits until the group is dead: a killed process dies only when it is next scheduled. */
-async function untilDead(group: number): Promise<void> {
-  for (let look = 0; look < looksMax; look++) if ((await livingMembers(group)).length === 0) return
 }
 
 /** Says how a command ended, unless it simply worked. */

@@ -37,7 +37,7 @@ async function callWith(
     await waitForRest(handle, 1)
     const [found] = await readCalls(handle)
     const { status = 'missing', result } = found ?? {}
-    if (!isRight(status, result?.text ?? ''))
+    if (status === 'missing' || !isRight(status, result?.text ?? ''))
       violations.push(`${name}: ${JSON.stringify(call).slice(0, 100)} is ${status}: ${result?.text.slice(0, 200)}`)
     await createSession(handle).abort()
   }

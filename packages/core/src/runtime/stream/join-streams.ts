@@ -62,7 +62,10 @@ export function joinStreams<Item>(
       if (item === 'wait' || item === 'next') return item
       const seen = see(item)
       if (seen === 'pass') return item
-      if (seen === 'leave') leaving = leaveOne()
+      if (seen === 'leave') {
+        leaving = leaveOne()
+        leaving.catch(() => undefined) // the next read gets it too
+      }
     }
     return 'next'
   }

@@ -104,7 +104,7 @@ export async function endLeftover(mark: ProcessMark): Promise<void> {
 
 /**
  * Returns a sentence on the processes that left the group and still run. Those of a command in the foreground are reported and
- * not killed; `endEscaped` kills those of one in the background. It names no arguments, which may contain secrets. Call it once the group is dead, because until then members may still leave.
+ * not killed; `endEscaped` kills those of a background command that is ended. It names no arguments, which may contain secrets. Call it once the group is dead, because until then members may still leave.
  */
 export async function tellEscaped(mark: ProcessMark): Promise<string | undefined> {
   const left = (await livingOffspring(mark)).filter(({ group }) => group !== mark.group)

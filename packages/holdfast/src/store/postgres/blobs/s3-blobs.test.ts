@@ -140,14 +140,14 @@ describe('a place in S3', () => {
     expect(sign('/?lifecycle')).toContain('fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543')
   })
 
-  it('is asked whether it takes objects: with one small read, and at first a write', async () => {
+  it('is asked whether it takes objects with one small write', async () => {
     const { blobs } = await open()
     expect(await blobs.probe?.()).toMatchObject({ ok: true })
     expect([...s3.objects.keys()]).toEqual(['team/blobs/holdfast-ready'])
     s3.objects.set('team/blobs/holdfast-ready', Buffer.from('as another node wrote it'))
     const place = orThrow(parseS3Url(placeUrl()))
     await createS3Objects(s3.environment).probe(place)
-    expect(String(s3.objects.get('team/blobs/holdfast-ready'))).toBe('as another node wrote it')
+    expect(String(s3.objects.get('team/blobs/holdfast-ready'))).toMatch(/^Holdfast writes this object/)
     s3.failNext(503)
     await createS3Objects(s3.environment).probe(place)
     await opened?.close()

@@ -59,16 +59,10 @@ export function createS3Objects(environment: Environment = {}) {
     async remove(place: S3Place, key: string): Promise<void> {
       await discard(ask('DELETE', place, key))
     },
-    /** Rejects if objects cannot be stored now. Reads a small object, and writes it if it is not there. */
+    /** Rejects if objects cannot be stored now. Writes a small object: who may read a bucket may not be allowed to write. */
     async probe(place: S3Place): Promise<void> {
       const within = { attempts: probe.attempts, signal: AbortSignal.timeout(probe.msMax) }
-      try {
-        await discard(ask('GET', place, probe.key, within))
-      } catch (cause) {
-        // Keys that may not list a bucket get 403 for an object that is missing: only a write tells.
-        if (![403, 404].includes(statusOf(cause))) throw cause
-        await discard(ask('PUT', place, probe.key, { ...within, body: Buffer.from(probeText) }))
-      }
+      await discard(ask('PUT', place, probe.key, { ...within, body: Buffer.from(probeText) }))
     },
   }
 }

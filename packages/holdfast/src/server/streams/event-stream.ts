@@ -209,7 +209,8 @@ function createClientWriter(
     const releases = pieces.map(hold)
     try {
       const parts = partsOf(pieces)
-      for (let part = parts.next(); !part.done && !connection.destroyed; part = parts.next()) await writePart(part.value)
+      for (let part = parts.next(); !part.done && !connection.destroyed; part = parts.next())
+        await writePart(part.value)
     } finally {
       for (const release of releases) release()
     }

@@ -1,4 +1,4 @@
-import type { Permission, Result } from '@holdfast/protocol'
+import type { Fault, Permission, Result } from '@holdfast/protocol'
 import type { ToolArgs } from './tool.ts'
 
 /** A call, as rules see it. */
@@ -8,8 +8,11 @@ export type RuledCall = { readonly tool: string; readonly args: ToolArgs; readon
 export type Ruling =
   /** `by` names the rules: "your rule `git status`". */
   | { readonly verdict: Permission['verdict']; readonly by: string }
-  /** The rules cannot be read, or the call is too long to be compared with them, so a person decides. */
-  | { readonly verdict: 'unknown'; readonly reason: string }
+  /**
+   * The rules cannot be read, or the call is too long to be compared with them, so a person decides. `away` is set if their
+   * store does not answer now: nobody is asked, because they can be read when it is back.
+   */
+  | { readonly verdict: 'unknown'; readonly reason: string; readonly away?: Fault }
 
 /** A stored rule, with the words that name it. */
 export type StoredRule = { readonly rule: Permission; readonly by: string }

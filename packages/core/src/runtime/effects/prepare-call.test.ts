@@ -1,9 +1,11 @@
-import { limits, orThrow } from '@holdfast/protocol'
-import { aTool, call, isRecord, say } from '@holdfast/testkit'
+import { fault, HoldfastError, limits, orThrow } from '@holdfast/protocol'
+import { aTool, call, fakePermissions, isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../../ports/store/blobs.ts'
+import type { Store } from '../../ports/store/store.ts'
 import type { Prepared, Tool } from '../../ports/tool.ts'
-import { createMemoryBlobs, openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import { stillness } from '../../testing/let-waits-pass.ts'
+import { createMemoryBlobs, createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 
@@ -45,6 +47,45 @@ describe('a call that its tool wants asked each time', () => {
     const reason = 'it writes into \\u{202e}.git'
     expect(await live).toMatchObject({ record: { event: { reason } } })
     expect(orThrow(await runtime.handle.snapshot()).view.pendingApprovals).toMatchObject([{ reason }])
+  })
+})
+
+describe('a call while the store does not answer', () => {
+  const away = fault('storage_error', 'The store does not answer.', { reason: 'unreachable' })
+  const unknown = { verdict: 'unknown', reason: 'your rules cannot be read', away } as const
+
+  it.each([
+    ['the rules', (isAway: () => boolean) => ({ judge: async () => (isAway() ? unknown : null) })],
+    [
+      'the trust in its workspace',
+      (isAway: () => boolean, store: Store) => ({
+        workspaceTrust: (workdir: string) =>
+          isAway() ? Promise.reject(new HoldfastError(away)) : store.workspaceTrust(workdir),
+      }),
+    ],
+  ])('waits until %s can be read, runs, and asks nobody', async (_, parts) => {
+    let isAway = true
+    const inner = createMemoryStore()
+    const lost = parts(() => isAway, inner)
+    const tool = aTool('touch', async () => ({ type: 'ok', output: { text: 'done' } }))
+    const runtime = await openMemoryRuntime({
+      store: { ...inner, ...lost },
+      permissions: { ...fakePermissions, ...lost },
+      start: { approvals: 'none' },
+      script: [[call('touch', {})], [say('Done.')]],
+      tools: [tool],
+    })
+    const shown = runtime.frame((frame) => frame.type === 'storage' && frame.error !== null)
+    await runtime.send('a', prompt)
+    expect(await shown).toMatchObject({ error: { reason: 'unreachable' } })
+    isAway = false
+    await stillness()
+    runtime.clock.advance(500)
+    await runtime.frame(isRecord('turn.ended'))
+    expect((await runtime.events()).filter((type) => /^(call|approval)\./.test(type))).toEqual([
+      ...['call.requested', 'call.approved', 'call.settled'],
+    ])
+    expect(orThrow(await runtime.handle.snapshot()).view).toMatchObject({ pendingApprovals: [] })
   })
 })
 

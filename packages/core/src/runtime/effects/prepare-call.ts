@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto'
-import { BlobHash, type CallId, type DenialCode, escapeLine, invariant, orThrow } from '@holdfast/protocol'
+import {
+  BlobHash,
+  type CallId,
+  type DenialCode,
+  escapeLine,
+  invariant,
+  ok,
+  orThrow,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
 import { type CallFacts, judge } from '../../policy/verdict.ts'
+import type { RuledCall } from '../../ports/permissions.ts'
 import type { Prepared, Tool, ToolArgs, ToolContext } from '../../ports/tool.ts'
 import type { ReadyCall, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
@@ -9,6 +20,7 @@ import { openBlob as openSessionBlob } from '../blobs/read-blob.ts'
 import { shortPreview, storePreview } from '../blobs/store-preview.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { ownSlice } from '../own-slice.ts'
+import { refuseThrown } from '../refuse-thrown.ts'
 import { admitCall, readArgs } from './call-hooks.ts'
 import { findTool } from './offered-tools.ts'
 import { hasHooks } from './run-hooks.ts'
@@ -92,23 +104,42 @@ export async function toReport(
   return { facts, argsHash: facts.argsHash, preview, contentHash: prepared.contentHash }
 }
 
-/** Collects what the policy needs to know of a call. */
+/**
+ * Collects what the policy needs to know of a call. A call of the model waits for a store that is away: with rules that
+ * cannot be read now, a person would be asked what the rules answer. For a slash command, whose `call` is null, it throws.
+ */
 export async function factsOf(
-  { store, permissions, state, subagents }: EffectDeps,
+  deps: EffectDeps,
   workdir: string,
   { schema, isDestructive, isReadOnly }: Tool,
   { call, args }: { readonly call: CallId | null; readonly args: ToolArgs },
 ): Promise<CallFacts> {
+  const { storage, state, subagents } = deps
   const { name: tool } = schema
   const argsHash = hashArgs(tool, args) // before the store is asked, which answers for many calls at once
-  const [workspaceTrust, ruling] = await Promise.all([
-    store.workspaceTrust(workdir),
-    permissions.judge({ tool, args, workdir }, state().settings.permissions ?? []),
-  ])
+  const read = () => readRuling(deps, { tool, args, workdir })
+  const { workspaceTrust, ruling } = orThrow(await (call === null ? read() : storage.insist(read)))
   const hooks = call === null ? undefined : findCall(state(), call)?.permission
   const rootTrust = subagents?.rootTrust(state()) ?? []
   const above = rootTrust.length > 0 && { rootTrust }
   return { tool, isDestructive, isReadOnly, argsHash, ruling, workspaceTrust, ...above, ...(hooks && { hooks }) }
+}
+
+/** Reads the trust in a workspace, and what the rules say about a call. Refused: storage_error. */
+async function readRuling(
+  { store, permissions, state }: EffectDeps,
+  call: RuledCall,
+): Promise<Result<Pick<CallFacts, 'workspaceTrust' | 'ruling'>>> {
+  try {
+    const [workspaceTrust, ruling] = await Promise.all([
+      store.workspaceTrust(call.workdir),
+      permissions.judge(call, state().settings.permissions ?? []),
+    ])
+    const away = ruling?.verdict === 'unknown' ? ruling.away : undefined
+    return away ? refuse(away) : ok({ workspaceTrust, ruling })
+  } catch (cause) {
+    return refuseThrown(cause)
+  }
 }
 
 /** Adds why a person is asked about a call each time, if there is a reason. */

@@ -137,3 +137,25 @@ describe('a full disk of the database', () => {
     expect(await handle.submit({ type: 'rename', title: 'Found' })).toMatchObject({ ok: true })
   })
 })
+
+describe('permission rules in a database that cannot be read', () => {
+  it('hold up a call until they can be read, and no person is asked', { timeout: 30_000 }, async () => {
+    const node = await openNode()
+    const { id } = await node.startSession({ workdir: home, approvals: 'none' })
+    const handle = orThrow(await node.handles.open(id))
+    await withDatabase(location, ({ write }) => write('alter table @permission rename to permission_away'))
+    const { seq: after } = orThrow(await handle.submit({ type: 'sendPrompt', content: 'run echo here' }))
+    const error = async () => orThrow(await handle.state(['here'])).here?.storageError?.reason ?? null
+    await expect.poll(error, { timeout: 20_000 }).toBe('lacks_table')
+    await withDatabase(location, ({ write }) => write('alter table @permission_away rename to permission'))
+    const types: string[] = []
+    for await (const frame of handle.subscribe({ after })) {
+      if (frame.type !== 'record') continue
+      types.push(frame.record.event.type)
+      if (frame.record.event.type === 'turn.ended') break
+    }
+    expect(types).toContain('call.settled')
+    expect(types).not.toContain('approval.asked')
+    expect(await error()).toBeNull()
+  })
+})

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { orThrow, type Permission, type PermissionRule } from '@holdfast/protocol'
+import { fault, orThrow, type Permission, type PermissionRule, refuse } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { createConfinement } from '../shell/confinement.ts'
@@ -192,6 +192,18 @@ describe("the user's rules", () => {
     expect(await open().judge(shell('git status'), [])).toEqual({ verdict: 'unknown', reason })
     expect(await open().add(rule('ask', 'shell'))).toMatchObject({ ok: false, fault: { code: 'storage_error' } })
     expect(readFileSync(file)).toEqual(before)
+  })
+
+  it('in a store that does not answer can be read later, and a call that is judged meanwhile learns it', async () => {
+    const away = fault('storage_error', 'The store does not answer.', { reason: 'unreachable' })
+    const rows = {
+      rules: async () => refuse(away),
+      addRule: async () => refuse(away),
+      removeRule: async () => refuse(away),
+    }
+    const shared = createPermissions({ file, shared: async () => rows })
+    const reason = expect.stringContaining(away.message)
+    expect(await shared.judge(shell('git status'), [])).toEqual({ verdict: 'unknown', reason, away })
   })
 
   it('of a repository grant nothing', async () => {

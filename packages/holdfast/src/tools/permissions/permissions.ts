@@ -1,7 +1,8 @@
-import type { Permissions, RuledCall, StoredRule } from '@holdfast/core/ports'
+import type { Permissions, RuledCall, Ruling, StoredRule } from '@holdfast/core/ports'
 import {
   done,
   escapeLine,
+  type Fault,
   isTrustedExactly,
   noWorkdir,
   ok,
@@ -39,7 +40,7 @@ export function createPermissions({
   return {
     async judge(call, own) {
       const found = await rules.read()
-      if (!found.ok) return { verdict: 'unknown', reason: `your rules cannot be read: ${found.fault.message}` }
+      if (!found.ok) return unreadable(found.fault, found.isAway)
       const users = found.value.filter(isFor(call.workdir))
       const all: readonly Rule[] = [...own.map((rule) => ({ ...rule, isOwn: true })), ...users]
       const ofTool = all.filter((rule) => isRuleFor(rule, call.tool))
@@ -112,6 +113,13 @@ export function createPermissions({
     },
   }
 }
+
+/** Says that nothing is known of the rules, and whether to read them again when their store is back. */
+const unreadable = (why: Fault, isAway = false): Ruling => ({
+  verdict: 'unknown',
+  reason: `your rules cannot be read: ${why.message}`,
+  ...(isAway && { away: why }),
+})
 
 /** A shorter command is parsed and compared in less than a millisecond. */
 const shortCharsMax = 1000

@@ -10,10 +10,13 @@ export type RulePlaces = {
   readonly shared?: (() => Promise<PermissionRows | undefined>) | undefined
 }
 
+/** Rules, or why they cannot be read. `isAway`: the store of all nodes does not answer now. */
+export type FoundRules = Result<readonly ListedPermission[]> & { readonly isAway?: boolean }
+
 /** The user's rules. Those of the file of this machine count beside those that all nodes share. */
 export type UserRules = {
   /** Returns the rules as they are now. */
-  read(): Promise<Result<readonly ListedPermission[]>>
+  read(): Promise<FoundRules>
   /** Adds a rule for all nodes, or in the file if the store has no rules. Returns it with its id. */
   add(rule: PermissionRule): Promise<Result<ListedPermission>>
   /** Removes a rule by its id, wherever it is, and returns it. Refused: not_found. */
@@ -27,7 +30,7 @@ export function createUserRules({ file, shared = async () => undefined }: RulePl
       const [here, rows] = [await own.read(), await shared()]
       if (!here.ok || rows === undefined) return here
       const everywhere = await rows.rules()
-      if (!everywhere.ok) return everywhere
+      if (!everywhere.ok) return { ...everywhere, isAway: everywhere.fault.code === 'storage_error' }
       const known = new Set(everywhere.value.map(({ id }) => id))
       return ok([...everywhere.value, ...here.value.filter(({ id }) => !known.has(id))])
     },

@@ -97,6 +97,36 @@ describe('the registry', () => {
     expect((await runtime.registry.load(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
   })
 
+  it('keeps a session that was loaded again while it was being unloaded', async () => {
+    const inner = createMemoryStore()
+    const stopping = createGate()
+    let isStopping = false
+    const running = createGate()
+    const runtime = await openMemoryRuntime({
+      store: {
+        ...inner,
+        async append(append) {
+          if (isStopping) {
+            isStopping = false
+            await stopping.pass()
+          }
+          return inner.append(append)
+        },
+      },
+      script: [[waitAt(running)]],
+    })
+    const { registry } = runtime
+    await runtime.send('a', prompt)
+    await running.reached
+    isStopping = true
+    const unloaded = registry.unload(aSession)
+    await stopping.reached
+    const again = await registry.load(aSession)
+    stopping.open() // the append of the old owner is refused
+    await unloaded
+    expect(registry.loaded(aSession)).toBe(again.ok && again.value)
+  })
+
   it('removes a session without a prompt', async () => {
     const runtime = await openMemoryRuntime()
     await runtime.registry.unload(aSession)

@@ -237,6 +237,8 @@ async function createRunner(
     fork: (from, seq) => forkSession(deps, stores, id, from, seq),
     onChange: publishChange.bind(null, parts, id),
     onAbandoned: ({ code, message }) => {
+      const now = parts.loaded.get(id)
+      if (now && now.lease.epoch !== epoch) return // it was loaded again while this runner was being stopped
       forget(parts, id)
       parts.subagents.afterGone(id, false)
       if (code === 'internal') restart(parts, id, message)

@@ -16,7 +16,7 @@ import {
 } from '@holdfast/protocol'
 import type { EncodedRecord } from '../../ports/store/log.ts'
 import { decide } from '../../session/decide.ts'
-import type { Input } from '../../session/input.ts'
+import type { Input, Report } from '../../session/input.ts'
 import { type Effect, plan } from '../../session/plan.ts'
 import type { SessionState } from '../../session/state.ts'
 import { answerOf } from '../../session/view.ts'
@@ -98,6 +98,25 @@ export async function handleInput(session: RunningSession, input: Input): Promis
     abandon(session, broken)
     return refuse(broken)
   }
+}
+
+/** Records what was done, and keeps trying while the disk refuses. */
+export function report(session: RunningSession, input: Report): Promise<Result<Answer>> {
+  return session.effects.storage.insist(() => session.enqueue(() => handleInput(session, input)))
+}
+
+/**
+ * Records what an effect did. If the store refuses that for good, the session is restarted: nobody would report it again, and
+ * the turn would wait for it for ever.
+ */
+export async function reportWork(session: RunningSession, input: Report): Promise<Result<Answer>> {
+  const reported = await report(session, input)
+  const message = reported.ok ? null : `The session could not record its work: ${reported.fault.message}`
+  if (message !== null)
+    await session.enqueue(
+      async () => session.closed ?? session.suspended ?? abandon(session, fault('internal', message)),
+    )
+  return reported
 }
 
 /** Decides, appends, folds, publishes, performs: the only way a session changes. */
@@ -208,6 +227,8 @@ export async function answerBefore(
   return reuse ? refuse(reuse) : ok(answerOf(first))
 }
 
+const logAhead = fault('log_moved', 'The log has records that its session does not know. Send the command again.')
+
 async function refusedAppend(
   session: RunningSession,
   input: Input,
@@ -215,14 +236,18 @@ async function refusedAppend(
 ): Promise<Result<Answer>> {
   session.effects.stepContext.forget()
   const { code } = refusal.fault
-  if (code === 'command_seen' && input.type === 'command') return firstAnswer(session, input, refusal)
+  if (code === 'command_seen' && input.type === 'command') {
+    const answer = await firstAnswer(session, input, refusal)
+    // It was recorded although its append was refused, and what it began does not run yet.
+    if (answer.ok && answer.value.seq > session.folded.state.seq) abandon(session, logAhead)
+    return answer
+  }
   if (code === 'fenced' || code === 'log_moved' || code === 'session_not_found') abandon(session, refusal.fault)
   if (code !== 'storage_error') return refusal
   // A batch can reach the disk although the disk reported an error: then the log is ahead of our state.
   const row = await session.options.deps.store.entry(session.options.id).catch(() => null)
   const isBehind = row !== null && row.head > session.folded.state.seq
-  if (isBehind)
-    abandon(session, fault('log_moved', 'The log has records that its session does not know. Send the command again.'))
+  if (isBehind) abandon(session, logAhead)
   else if (input.type === 'command' && input.command.type !== 'abort') return refuse(withNotAccepted(refusal.fault))
   return refusal
 }

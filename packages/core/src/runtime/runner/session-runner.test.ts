@@ -1,4 +1,4 @@
-import { BlobHash, type Frame, orThrow, refuse } from '@holdfast/protocol'
+import { BlobHash, type Frame, fault, orThrow, refuse } from '@holdfast/protocol'
 import {
   aSession,
   aTool,
@@ -491,6 +491,52 @@ describe('a disk that refuses', () => {
     expect(await runtime.send('a', prompt)).toEqual(full)
     await runtime.frame(idle)
     expect(await runtime.send('a', prompt)).toMatchObject({ ok: true, value: { seq: 2 } })
+  })
+
+  it('stored the batch anyway and cannot be read does not leave the turn of the batch open', async () => {
+    const inner = createMemoryStore()
+    let lies = false
+    const runtime = await openMemoryRuntime({
+      store: {
+        ...inner,
+        append: async (append) => {
+          const appended = await inner.append(append)
+          return lies ? refuse(diskFull) : appended
+        },
+        entry: (id) => (lies ? Promise.reject(new Error('It cannot be read.')) : inner.entry(id)),
+      },
+    })
+    lies = true
+    expect(await runtime.send('a', prompt)).toMatchObject({ fault: { code: 'storage_error' } })
+    lies = false
+    expect(await runtime.send('a', prompt)).toMatchObject({ ok: true, value: { seq: 2 } })
+    expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'interrupted' } } })
+  })
+
+  it('for a reason that does not pass ends the turn whose effect cannot be recorded', async () => {
+    const inner = createMemoryStore()
+    const broken = refuse(fault('internal', 'The store failed.'))
+    let refusals = 0
+    const refused = createGate()
+    const runtime = await openMemoryRuntime({
+      store: {
+        ...inner,
+        append: async (append) => {
+          if (append.records.some(({ record }) => record.event.type === 'text.said') && refusals++ === 0) {
+            void refused.pass()
+            return broken
+          }
+          return inner.append(append)
+        },
+      },
+      script: [[say('Hi.')], [say('Again.')]],
+    })
+    await runtime.send('a', prompt)
+    await refused.reached
+    await stillness()
+    expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'interrupted' } } })
+    await runtime.send('b', prompt)
+    expect(await runtime.frame(isRecord('text.said'))).toMatchObject({ record: { event: { text: 'Again.' } } })
   })
 })
 

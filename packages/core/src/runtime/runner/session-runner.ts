@@ -36,6 +36,8 @@ import {
   loseToOther,
   type RunnerOptions,
   type RunningSession,
+  report,
+  reportWork,
   suspend,
 } from './handle-input.ts'
 import { createHookNotices } from './hook-notices.ts'
@@ -117,7 +119,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
   })
   const performer = createPerformer(
     createEffectRunner(effects),
-    (input) => report(session, input),
+    (input) => reportWork(session, input),
     (cause) => deps.onProblem({ where: `session ${id}`, cause }),
   )
   const aborting = createAbortTurn({
@@ -177,11 +179,6 @@ function createEffectDeps({ id, epoch, deps, subagents }: RunnerOptions, own: Ow
     answer: null,
   }
   return effects
-}
-
-/** Records what an effect did, and keeps trying while the disk refuses. */
-function report(session: RunningSession, input: Report): Promise<Result<Answer>> {
-  return session.effects.storage.insist(() => session.enqueue(() => handleInput(session, input)))
 }
 
 /** Runs a command. A prompt that is a built-in slash command is run as the command that it stands for. */

@@ -33,10 +33,15 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
   let delayMs = 0
   let isStalled = false
   const held: (() => void)[] = []
+  /** What is on its way to a socket. Later bytes never overtake it, also when the delay ends. */
+  const onTheWay = new WeakMap<Socket, (() => void)[]>()
   const pass = (to: Socket, bytes: Buffer) => {
     if (isStalled) return void held.push(() => to.write(bytes))
-    if (delayMs === 0) return void to.write(bytes)
-    setTimeout(() => to.write(bytes), delayMs)
+    const waiting = onTheWay.get(to) ?? []
+    onTheWay.set(to, waiting)
+    waiting.push(() => to.write(bytes))
+    if (delayMs > 0) return void setTimeout(() => waiting.shift()?.(), delayMs)
+    for (const send of waiting.splice(0)) send()
   }
   let trap: { readonly text: string; readonly onCut: () => void } | null = null
 

@@ -97,7 +97,7 @@ export async function startClients(
   const [first] = cluster.nodes
   const ids: string[] = []
   for (let number = 0; number < sessions && first; number++) {
-    const { json } = await ask(first, '/v1/sessions', { workdir, model: 'demo/agent', approvals: 'none' })
+    const { json } = await ask(first, '/v1/sessions', { workdir, title: 'Busy', model: 'demo/agent', approvals: 'none' })
     ids.push(json.session?.id ?? '')
   }
   const working = ids.map(work)

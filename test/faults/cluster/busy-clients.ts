@@ -28,6 +28,7 @@ const transient = new Set([
 
 const requestMsMax = 1200
 const pauseMs = 30
+const startsMax = 200
 /** A node is up again within seconds, also on a busy machine. */
 const progressMsMax = 60_000
 
@@ -96,9 +97,17 @@ export async function startClients(
 
   const [first] = cluster.nodes
   const ids: string[] = []
-  for (let number = 0; number < sessions && first; number++) {
-    const { json } = await ask(first, '/v1/sessions', { workdir, title: 'Busy', model: 'demo/agent', approvals: 'none' })
-    ids.push(json.session?.id ?? '')
+  // A busy machine can make a node miss its term before the first fault: then a start is refused, and asked for again.
+  for (let starts = 0; ids.length < sessions && first; starts++) {
+    const { json } = await ask(first, '/v1/sessions', {
+      workdir,
+      title: 'Busy',
+      model: 'demo/agent',
+      approvals: 'none',
+    })
+    if (json.session) ids.push(json.session.id)
+    else if (starts >= startsMax) throw new Error(`no session could be started: ${JSON.stringify(json)}`)
+    else await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   const working = ids.map(work)
   return {

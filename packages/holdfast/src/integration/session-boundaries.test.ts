@@ -17,6 +17,7 @@ import type { Session } from '@holdfast/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from '../holdfast.ts'
 import { openHoldfast } from '../open.ts'
+import { registerKey } from '../system/secrets/known-keys.ts'
 
 let workdir = ''
 beforeEach(() => {
@@ -50,6 +51,21 @@ describe('the edit boundaries of a session', () => {
     await session.setBoundary('a.ts', 0, 0)
     await session.clearAllBoundaries()
     expect(await session.boundaries()).toEqual([])
+    await holdfast.close()
+  })
+
+  it('stay where they are if the file has a key that is broken into lines', async () => {
+    const { holdfast, session } = await openSession()
+    registerKey('sk-boundary-0123456789abcdef')
+    const lines = ['sk-boundary-01234', '56789abcdef', ...Array.from({ length: 8 }, (_, index) => `line ${index + 2}`)]
+    writeFileSync(join(workdir, 'a.ts'), `${lines.join('\n')}\n`)
+    await session.setBoundary('a.ts', 4, 6)
+    for (const line of [5, 4, 6]) {
+      await session.prompt('read a.ts').result()
+      await session.prompt(`edit a.ts: line ${line} => changed ${line}`).result()
+    }
+    expect(await session.boundaries()).toEqual([{ path: 'a.ts', start: 4, end: 6 }])
+    expect(readFileSync(join(workdir, 'a.ts'), 'utf8')).toContain('changed 4\nchanged 5\nchanged 6\nline 7')
     await holdfast.close()
   })
 

@@ -64,7 +64,7 @@ describe('a known key', () => {
     const key = made('folded')
     registerKey(key)
     registerKey('season24')
-    expect(maskKeys(`a\n${key.slice(0, 9)}\n${key.slice(9)}\nb`)).toBe(`a\n${keyMark}\nb`)
+    expect(maskKeys(`a\n${key.slice(0, 9)}\n${key.slice(9)}\nb`)).toBe(`a\n${keyMark}\n\nb`)
     expect(maskKeys('the season\n24 days\nseason\n24')).toBe('the season\n24 days\nseason\n24')
   })
 
@@ -166,4 +166,19 @@ it('finds in bytes whatever it masks in a text', () => {
   const found = texts.map((text) => mayHoldKey(Buffer.from(text)))
   expect(found).toEqual([true, true, true, true, false, false])
   expect(found).toEqual(texts.map(holdsKey))
+})
+
+it('keeps the line breaks of a key that is broken into lines, also several between two characters', () => {
+  registerKey('sk-broken-0123456789abcdef')
+  expect(maskKeys('a\nsk-broken-0123\n456789abcdef b\nc')).toBe(`a\n${keyMark}\n b\nc`)
+  expect(maskKeys('sk-broken-0123\n\n  456789\r\nabcdef')).toBe(`${keyMark}\n\n  \r\n`)
+})
+
+it('is found in UTF-16 that was read as bytes, in both byte orders', () => {
+  registerKey('sk-wide-0123456789abcdef')
+  const little = Buffer.from('a sk-wide-0123456789abcdef b', 'utf16le')
+  for (const bytes of [little, Buffer.from(little).swap16()]) {
+    expect(mayHoldKey(bytes)).toBe(true)
+    expect(maskKeys(bytes.toString('latin1'))).not.toMatch(/k\0?-\0?w\0?i/)
+  }
 })

@@ -90,11 +90,12 @@ function begunBy(text: string, form: string, charsMin: number): number {
   return 0
 }
 
-/** Returns a key in plain form and as it appears in JSON, URLs, HTML and base64, at any offset. */
+/** Returns a key in plain form and as it appears in JSON, URLs, HTML, UTF-16 read as bytes, and base64 at any offset. */
 function formsOf(key: string): readonly string[] {
   const escaped = JSON.stringify(key).slice(1, -1)
   const inPage = key.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-  return [key, escaped, encodeURIComponent(key), inPage, ...base64Of(key)]
+  const inUtf16 = [...key].join('\0')
+  return [key, escaped, encodeURIComponent(key), inPage, inUtf16, ...base64Of(key)]
 }
 
 /** Returns the base64 of a key for each of the three byte offsets, without the characters shared with its neighbours. */
@@ -118,13 +119,13 @@ const lineBreaks = new RegExp(`${lineBreak}|\\r$`, 'g') // at the end of a piece
 /** Shorter forms are not matched across lines: two words on two lines could look like a key. */
 const formCharsMin = 16
 
-/** Masks keys that are broken into lines. */
+/** Masks keys that are broken into lines. Their line breaks stay: the lines of an edit boundary are counted in masked text, too. */
 function maskWrapped(text: string): string {
   const joined = withoutBreaks(text)
   let masked = text
   for (const form of forms)
     if (form.length >= formCharsMin && joined.includes(form, 0, 'latin1'))
-      masked = masked.replace(wrapped(form), keyMark)
+      masked = masked.replace(wrapped(form), (key) => `${keyMark}${key.match(lineBreaks)?.join('') ?? ''}`)
   return masked
 }
 
@@ -145,7 +146,7 @@ function withoutBreaks(text: string): Buffer {
 }
 
 const wrapped = (form: string): RegExp =>
-  new RegExp(Array.from(form, (char) => RegExp.escape(char)).join(`(?:${lineBreak})?`), 'g')
+  new RegExp(Array.from(form, (char) => RegExp.escape(char)).join(`(?:${lineBreak})*`), 'g')
 
 /** Returns the same for a key that is broken into lines, with the breaks. */
 function wrappedBegun(text: string, charsMin: (form: string) => number): number {

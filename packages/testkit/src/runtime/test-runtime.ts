@@ -5,6 +5,7 @@ import type {
   Cluster,
   Hooks,
   Images,
+  Instructions,
   Models,
   Observer,
   Permissions,
@@ -81,6 +82,8 @@ export type TestRuntimeOptions = {
   readonly permissions?: Permissions
   /** The hooks; none by default. */
   readonly hooks?: Hooks
+  /** The instructions of a step; a short text by default. */
+  readonly instructions?: Instructions
   /** Writes titles of untitled sessions. */
   readonly titleModel?: string
   /** Writes the summaries. */
@@ -128,7 +131,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
       endLeftover: async () => undefined,
       background: options.background,
     },
-    instructions: { gather: async () => 'Be kind.', list: async () => [] },
+    instructions: options.instructions ?? { gather: async () => 'Be kind.', list: async () => [] },
     files: fakeFiles,
     permissions: options.permissions ?? fakePermissions,
     skills: fakeSkills,

@@ -1,6 +1,6 @@
 import { diffCounts, diffLines } from '@holdfast/protocol'
 import { line, type StyledLine, shownText, span, styles } from '../term/lines.ts'
-import { wrapLine } from '../term/wrap.ts'
+import { breakText } from '../term/wrap.ts'
 
 const lineStyles = {
   file: styles.dim,
@@ -11,17 +11,25 @@ const lineStyles = {
   note: styles.dim,
 } as const
 
-/** Returns the rows of a unified diff with line numbers, at most `rowsMax` of them and how many more there are. */
+/** Stands where a line number would, so that the rest of a long line cannot pass for a line of the diff, with or without colour. */
+const continuedMark = '↳'
+
+/** Returns the rows of a unified diff with line numbers. It ends soon after `rowsMax` rows. */
 export function diffRows(diff: string, width: number, rowsMax = Number.POSITIVE_INFINITY): readonly StyledLine[] {
   const lines = diffLines(diff).filter(({ kind }) => kind !== 'file')
   const digits = String(Math.max(1, ...lines.map(({ before, after }) => Math.max(before ?? 0, after ?? 0)))).length
+  const room = Math.max(10, width - digits - 1)
   const rows: StyledLine[] = []
   for (const { kind, text, before, after } of lines) {
     if (rows.length > rowsMax) break
     const number = kind === 'removed' ? before : after
-    const gutter = span(`${`${number === null ? '' : number}`.padStart(digits)} `, styles.dim)
-    const shown = line(shownText(text), lineStyles[kind])
-    rows.push(...wrapLine(shown, Math.max(10, width - digits - 1)).map((row): StyledLine => [gutter, ...row]))
+    const shown = shownText(text)
+    const [sign = ''] = /^[-+ @\\]/.exec(shown) ?? []
+    for (const [index, part] of breakText(shown.slice(sign.length), room - 1).entries()) {
+      const mark = index === 0 ? `${number ?? ''}` : continuedMark
+      const body = index === 0 ? `${sign}${part}` : ` ${part}`
+      rows.push([span(`${mark.padStart(digits)} `, styles.dim), ...line(body, lineStyles[kind])])
+    }
   }
   return rows
 }

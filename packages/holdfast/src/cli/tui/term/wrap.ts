@@ -48,6 +48,31 @@ export function wrapLine(one: StyledLine, width: number, indent: StyledLine = []
 export const wrapText = (text: string, width: number, style = '', indent: StyledLine = []): readonly StyledLine[] =>
   text.split('\n').flatMap((one) => wrapLine(one === '' ? [] : [{ text: one, style }], width, indent))
 
+/**
+ * Breaks a text into rows of at most `width` columns, after a space where there is one. The rows joined are the text again: for
+ * text whose every space counts.
+ */
+export function breakText(text: string, width: number): readonly string[] {
+  if (cellWidth(text) <= width) return [text]
+  const all = graphemesOf(text)
+  const rows: string[] = []
+  let from = 0
+  let used = 0
+  let afterSpace = 0 // where the last word that could begin a row begins
+  for (let at = 0; at < all.length; at++) {
+    const cells = graphemeWidth(all[at] ?? '')
+    if (all[at] !== ' ' && all[at - 1] === ' ') afterSpace = at
+    if (used + cells > width && at > from) {
+      const end = afterSpace > from ? afterSpace : at
+      rows.push(all.slice(from, end).join(''))
+      from = end
+      used = cellWidth(all.slice(from, at).join(''))
+    }
+    used += cells
+  }
+  return [...rows, all.slice(from).join('')]
+}
+
 function wordsOf(one: StyledLine): readonly Word[] {
   const words: { spans: Span[]; width: number; isSpace: boolean }[] = []
   for (const { text, style } of one)

@@ -60,6 +60,21 @@ describe('the live region', () => {
     ])
   })
 
+  it('keeps the last character of a last row that fills the width, and clears what was below', async () => {
+    const full = `${'x'.repeat(columns - 1)}!`
+    for (const live of [[full], ['short', full]]) {
+      const wanted = { print: [], live: live.map((text) => line(text)), cursor: null, columns }
+      const { text } = paint(nothingPainted, wanted, true)
+      // xterm.js has the cursor after the last column, but tmux and xterm have it on the last one: look at the sequences too.
+      const [, after = ''] = text.split('!')
+      expect(after.split('\r')[0]).toBe('')
+      expect(text).toContain('\u001b[J')
+    }
+    const before = { print: [], live: ['one', 'two', 'three', 'four'] }
+    expect(await show([before, { print: ['said'], live: ['short', full] }])).toBe(`said\nshort\n${full}`)
+    expect(await show([before, { print: ['said'], live: [full] }])).toBe(`said\n${full}`)
+  })
+
   it('is one synchronised update', () => {
     const { text } = paint(nothingPainted, { print: [line('a')], live: [line('b')], cursor: null, columns }, true)
     expect(text.startsWith('\u001b[?2026h')).toBe(true)

@@ -67,8 +67,14 @@ export const clearRest = (width: number, columns: number): string => (width < co
 
 function drawAll(rows: readonly Row[], { print, columns }: Wanted, isColoured: boolean): Drawn {
   const printed = print.map((one) => `${toAnsi(one, isColoured)}${clearRest(lineWidth(one), columns)}\r\n`).join('')
-  const live = rows.map(({ text, width }) => `${text}${clearRest(width, columns)}`).join('\r\n')
-  return { text: `${printed}${live}${csi}J`, row: Math.max(0, rows.length - 1) }
+  const live = rows.map(({ text, width }) => `${text}${clearRest(width, columns)}`)
+  // What is below is cleared last, because tmux takes clearing from the first cell on as clearing the screen. But a full last
+  // row must come after it: the cursor stays on the last column, and clearing would erase what was written there.
+  const last = live.pop() ?? ''
+  const isFull = (rows.at(-1)?.width ?? 0) >= columns
+  const above = live.map((row) => `${row}\r\n`).join('')
+  const ending = isFull ? `${csi}J${last}` : `${last}${csi}J`
+  return { text: `${printed}${above}${ending}`, row: Math.max(0, rows.length - 1) }
 }
 
 /** Draws the rows that differ. The cursor is in the first row before. */

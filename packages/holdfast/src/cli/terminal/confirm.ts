@@ -1,17 +1,17 @@
 import type { CliContext } from './cli-context.ts'
 import { rejectUsage } from './exit.ts'
-import { askLine } from './prompt-user.ts'
+import { askFreshLine } from './prompt-user.ts'
 
 type ConfirmContext = Pick<CliContext, 'input' | 'err' | 'untilInterrupted'>
 
-/** Asks a person a yes-or-no question. Returns null if there is none at a terminal. */
+/** Asks a person a yes-or-no question, and takes no answer that was typed before it. Returns null if there is none at a terminal. */
 export async function askYesOrNo(
   question: string,
   { input, err, untilInterrupted }: ConfirmContext,
 ): Promise<boolean | null> {
   const terminal = input()
   if (!terminal.isTTY || !err.isTerminal) return null
-  const typed = await askLine(`${question} [y/n] `, { input: terminal, err, signal: untilInterrupted() })
+  const typed = await askFreshLine(`${question} [y/n] `, { input: terminal, err, signal: untilInterrupted() })
   return typed !== null && /^y(es)?$/i.test(typed.trim())
 }
 

@@ -23,7 +23,22 @@ export async function askLine(question: string, { input, err, signal }: AskDeps)
   return readTyped(input, signal)
 }
 
-/** Asks the same without echo, not even of the length. */
+/**
+ * Asks the same, for an answer that cannot be taken back. What was typed before the question is no answer: it is dropped, also
+ * what waits for Enter, and the question waits until nobody types.
+ */
+export async function askFreshLine(question: string, deps: AskDeps): Promise<string | null> {
+  const { input, signal } = deps
+  input.setRawMode?.(true) // a terminal that is not raw keeps a line to itself until Enter
+  try {
+    if (!(await dropTyped(input, signal))) return null
+  } finally {
+    input.setRawMode?.(false)
+  }
+  return askLine(question, deps)
+}
+
+/** Asks for a line without echo, not even of the length. */
 export async function askHidden(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
   input.setRawMode?.(true) // before the question, so that keys pressed early are not shown either
   try {

@@ -17,6 +17,7 @@ import { describeFiles, describePreview } from '../render/restored-files.ts'
 import { branchTable, fileTable, formatAge, sessionTable } from '../render/tables.ts'
 import { textTable } from '../render/text-table.ts'
 import { boundaryCommand } from '../sessions/boundary-command.ts'
+import { handleOf } from '../sessions/handle-of.ts'
 import { readSlashCommand, type SlashName, slashTexts } from '../sessions/slash-commands.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { toFault } from '../terminal/to-fault.ts'
@@ -54,8 +55,8 @@ const commands: Readonly<Record<Exclude<SlashName, keyof typeof needsScreen>, Ru
   think: printLevels,
   branches: printBranches,
   switch: printBranches,
-  rewind: printTurns,
-  branch: printTurns,
+  rewind: (deps) => printTurns(deps, 'rewind'),
+  branch: (deps) => printTurns(deps, 'branch'),
   undo: undoTurn,
   files: printFiles,
   boundaries: printBoundaries,
@@ -112,14 +113,14 @@ async function printHelp({ handle, context: { err }, note, tell }: PlainDeps): P
 }
 
 /** Lists the newest turns, each with the prompt that began it. */
-async function printTurns({ handle, note, tell }: PlainDeps): Promise<void> {
+async function printTurns({ handle, note, tell }: PlainDeps, name: 'rewind' | 'branch'): Promise<void> {
   const { messages } = orThrow(await handle.page({ limit: limits.pageMessagesMax }))
   const begun = new Map<number, string>()
   for (const one of messages)
     if (one.kind === 'user' && !one.child && !begun.has(one.turn)) begun.set(one.turn, one.text)
   if (begun.size === 0) return tell('There is no turn to go back to.')
   for (const [turn, text] of begun) await note(`${turn}  ${escapeLine(text.slice(0, 200))}`)
-  await tell('/rewind <turn> goes back to the end of a turn. The later ones are saved as a branch.')
+  await tell(`/${name} <turn> goes back to the end of a turn. The later ones are saved as a branch.`)
 }
 
 async function printSessions({ handle, sessions, context, note, tell }: PlainDeps): Promise<void> {
@@ -135,7 +136,8 @@ async function printHits({ sessions, context, note, tell }: PlainDeps, text: str
   if (hits.length === 0) return tell('Nothing was found.')
   for (const { sessionId, title, messageId, kind, at, snippet } of hits) {
     const age = formatAge(context.now() - Date.parse(at))
-    await note(`${sessionId}  ${escapeLine(title)}  #${messageId}  ${kind}  ${age}\n  ${escapeLine(snippet)}`)
+    const name = await handleOf(sessions, sessionId)
+    await note(`${name}  ${escapeLine(title)}  #${messageId}  ${kind}  ${age}\n  ${escapeLine(snippet)}`)
   }
 }
 

@@ -4,10 +4,10 @@ import { slashTexts } from '../sessions/slash-commands.ts'
 import { createTextOutput } from '../testing/text-output.ts'
 import { createTypist } from './typist.ts'
 
-type Answers = { readonly isDriving?: boolean }
+type Answers = { readonly isDriving?: boolean; readonly result?: object; readonly hits?: readonly object[] }
 
 /** A typist at a session that has a branch, tasks and trust; and what it sent and printed. */
-function createTyping({ isDriving = true }: Answers = {}) {
+function createTyping({ isDriving = true, result = {}, hits = [] }: Answers = {}) {
   const sent: CommandInput[] = []
   const printed: string[] = []
   let hasLeft = false
@@ -18,7 +18,7 @@ function createTyping({ isDriving = true }: Answers = {}) {
   const handle = {
     async submit(command: CommandInput) {
       sent.push(command)
-      return isDriving ? ok({ seq: 1, result: {} }) : refuse(fault('not_driver', 'page-1 drives this session.'))
+      return isDriving ? ok({ seq: 1, result }) : refuse(fault('not_driver', 'page-1 drives this session.'))
     },
     state: async () => ok({ todos, trust, here: null, meta: { handle: 'calm-harbor-12', workspace: '/x' } }),
     commands: async () => ok([{ name: 'tidy', description: 'tidy up', arguments: null }]),
@@ -33,7 +33,8 @@ function createTyping({ isDriving = true }: Answers = {}) {
   } as unknown as SessionHandle // only what the commands use
   const sessions = {
     list: async () => ok({ sessions: [], next: null }),
-    search: async () => ok({ hits: [], next: null }),
+    search: async () => ok({ hits, next: null }),
+    open: async (name: string) => (name === 'gone' ? refuse(fault('session_not_found', 'It is gone.')) : ok(handle)),
   }
   const typist = createTypist({
     handle,
@@ -61,6 +62,7 @@ it.each([
   ['/search words', /Nothing was found/],
   ['/undo', /\/undo yes takes turn 3 back/],
   ['/rewind', /3 {2}count\n\/rewind <turn> goes back/],
+  ['/branch', /3 {2}count\n\/branch <turn> goes back/],
   ['/export report.pdf', /must end in \.md/],
   ['/transcript', /works on a screen only/],
   ['/mouse', /works on a screen only/],
@@ -72,6 +74,25 @@ it.each([
     expect(text()).toMatch(expected)
     expect(sent).toEqual([])
   }
+})
+
+it.each(['rewind', 'branch'])('/%s says what was saved, and where the session goes on', async (ran) => {
+  const { type, sent, text } = createTyping({ result: { ran, branch: 'line-2' } })
+  await type(`/${ran} 0`)
+  expect(sent).toEqual([{ type: 'sendPrompt', content: `/${ran} 0` }])
+  expect(text()).toBe('Saved the messages so far as line-2. The session continues from the end of turn 0.')
+})
+
+it('/search names a session by its handle, or by its id if it cannot be read', async () => {
+  const hit = { title: 'counting', messageId: 4, kind: 'user', at: new Date(0).toISOString(), snippet: 'count' }
+  const { type, text } = createTyping({
+    hits: [
+      { ...hit, sessionId: '01890000-0000-7000-8000-000000000001' },
+      { ...hit, sessionId: 'gone' },
+    ],
+  })
+  await type('/search count')
+  expect(text()).toMatch(/^calm-harbor-12 {2}counting {2}#4[\s\S]*\ngone {2}counting/)
 })
 
 it('takes the last turn back after yes, with its files', async () => {

@@ -10,7 +10,7 @@ import {
 } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import type { RunOutput } from '../render/run-output.ts'
-import { changedText } from '../sessions/changed-text.ts'
+import { changedText, movedText } from '../sessions/changed-text.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type PlainDeps, runPlainCommand } from './plain-commands.ts'
 import { createQuestionForm } from './question-form.ts'
@@ -53,7 +53,8 @@ export function createTypist({ handle, client, screen, output, sessions, context
     if (command.type !== 'sendPrompt') return answer
     const { queued } = commandResult('sendPrompt', answer.value)
     if (queued !== undefined) await output.tell('Queued: it joins the running turn at its next step.')
-    const changed = changedText(answer.value)
+    const moved = typeof command.content === 'string' ? movedText(command.content, answer.value) : null
+    const changed = moved ?? changedText(answer.value)
     if (changed !== null) await output.tell(changed)
     return answer
   }

@@ -2,6 +2,8 @@ import type { Answer, SessionId, Sessions } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { parseTurn } from '../../args/parse-args.ts'
+import { continuedText } from '../../sessions/changed-text.ts'
+import { handleOf } from '../../sessions/handle-of.ts'
 import { submitAndPrint, submitCommand } from '../../sessions/submit-command.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
@@ -11,8 +13,7 @@ export const branch: RunCommand<typeof sessionSpecs.branch> = async (
   context,
 ) => {
   const turn = turnOf(text)
-  const describe = (saved: string) =>
-    `Saved the messages so far as ${saved}. The session continues from the end of turn ${turn}.`
+  const describe = (saved: string) => continuedText(saved, turn)
   return submitAndPrint(name, { type: 'branchAt', turn }, { field: 'branch', describe }, flags.json, context)
 }
 
@@ -42,13 +43,6 @@ export const fork: RunCommand<typeof sessionSpecs.fork> = (
     await context.err.tell(`Started ${handle}, which shares the history of ${await handleOf(sessions, source)}.`)
   }
   return submitCommand(name, command, print, context)
-}
-
-/** Returns the handle of a session, or its id if the session cannot be read. */
-async function handleOf(sessions: Sessions, id: string): Promise<string> {
-  const session = await sessions.open(id)
-  const snapshot = session.ok ? await session.value.snapshot() : session
-  return snapshot.ok ? snapshot.value.meta.handle : id
 }
 
 export const rename: RunCommand<typeof sessionSpecs.rename> = (

@@ -59,12 +59,8 @@ async function searchServer(
   const { openRemote } = await import('../../sessions/remote.ts')
   const { handles } = connectGiven(server)
   const session = name === undefined ? undefined : (await openRemote(context, server, name)).id
-  const handleOf = async (id: SessionId) => {
-    const handle = await handles.open(id)
-    const state = handle.ok ? await handle.value.state(['meta']) : handle
-    return state.ok ? state.value.meta.handle : id
-  }
-  return print(await handles.search({ ...request, session }), handleOf)
+  const { handleOf } = await import('../../sessions/handle-of.ts')
+  return print(await handles.search({ ...request, session }), (id) => handleOf(handles, id))
 }
 
 const toFound = ({ hits, next, isIndexing }: SearchPage): FoundMessages => ({

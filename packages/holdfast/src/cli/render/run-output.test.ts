@@ -3,7 +3,7 @@ import { aFrame, aRecord, type EventInput } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPaint } from '../terminal/output.ts'
 import { createTextOutput } from '../testing/text-output.ts'
-import { createRunOutput, previewText, type RunResult } from './run-output.ts'
+import { askedText, createRunOutput, previewText, type RunResult } from './run-output.ts'
 
 const result = {} as RunResult // text output does not print it
 
@@ -190,6 +190,18 @@ it('paints the lines of a diff, and nothing without colour', () => {
     ...[' same', `${red}---old|`, `${green}+new\\u{1b}[31m|`],
   ])
   expect(previewText(preview, createPaint(false))).toBe(`x\n${diff.replace('\u001b', '\\u{1b}')}`)
+})
+
+it('marks the rest of a long line of a diff that asks, so that it cannot pass for a line of the diff', () => {
+  const words = 'aaaa bbbb cccc dddd eeee ffff gggg'
+  const diff = `@@ -0,0 +1,2 @@\n+${words} -password = required\n+${'x'.repeat(39)}\n`
+  const preview = { type: 'diff' as const, path: 'x', diff }
+  const terminal = { paint: createPaint(false), wrap: (text: string) => text, columns: 40 }
+  expect(askedText('Run?', preview, terminal).split('\n')).toEqual([
+    ...['Run? x', '@@ -0,0 +1,2 @@', `+${words} `, '↳ -password = required'],
+    `+${'x'.repeat(39)}`,
+  ])
+  expect(askedText('Run?', preview, { ...terminal, columns: null })).toBe(`Run? x\n${diff.trimEnd()}`)
 })
 
 describe('the output of a running command', () => {

@@ -54,6 +54,10 @@ const mayBeLoss: ReadonlySet<unknown> = new Set([...Object.keys(losses), 'io', '
 /** Returns whether another program may have changed the files of an open store, so that its writer must check them. */
 export const isPossibleLoss = ({ details }: Fault): boolean => mayBeLoss.has(details?.['reason'])
 
+/** Returns whether the writer of a store does not have its file, and could not put its records there again. */
+export const isLostFile = ({ details }: Fault): boolean =>
+  Object.hasOwn(losses, String(details?.['reason'])) && details?.['saved'] !== details?.['path']
+
 /** The command that puts the records of a saved copy back. It names the store, because another one may be the default. */
 export const repairCommand = (store: string): string => `holdfast doctor --repair --store ${shellWord(store)}`
 

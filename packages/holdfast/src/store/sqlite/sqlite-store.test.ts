@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '@holdfast/core/ports'
@@ -167,6 +177,60 @@ describe('sqlite store', () => {
     await mustAppend(store, appendTo(1, 1, { records: textsAfter(1, page) }))
     expect((await readAll(store, 1)).length).toBe(2)
     await store.close()
+  })
+
+  const losses: readonly (readonly [string, () => void])[] = [
+    ['was removed', () => rmSync(path)],
+    ['was removed with its log', () => ['', '-wal', '-shm'].map((end) => rmSync(`${path}${end}`))],
+    ['was moved with its folder', () => renameSync(join(home, 'data'), join(home, 'elsewhere'))],
+    [
+      'was replaced with another store',
+      () => {
+        copyFileSync(join(home, 'other.db'), join(home, 'new.db'))
+        renameSync(join(home, 'new.db'), path)
+      },
+    ],
+  ]
+
+  describe.each(losses)('whose file %s', (_, lose) => {
+    const lost = {
+      code: 'storage_error',
+      details: { reason: 'replaced', saved: expect.stringContaining('holdfast.db.recovered-1') },
+      message: expect.stringMatching(/was moved, removed, replaced .* saved to .*doctor --repair/),
+    }
+    beforeEach(async () => {
+      const other = await open({ path: join(home, 'other.db') })
+      await mustCreate(other, newSession(2))
+      await other.close()
+    })
+
+    it.each([
+      ['before', true],
+      ['after', false],
+    ])('says so with every read, if its reader started %s that', async (_when, isBefore) => {
+      const store = await open()
+      await mustCreate(store, newSession(1))
+      // Only the reader's thread answers this question.
+      if (isBefore) await store.caps()
+      lose()
+      for (let times = 0; times < 3; times += 1) {
+        await expect(store.tokens()).rejects.toMatchObject(lost)
+        await expect(store.caps()).rejects.toMatchObject(lost)
+        await expect(store.list({ limit: 1 })).rejects.toMatchObject(lost)
+        expect(await store.search({ text: 'word', limit: 1 })).toMatchObject({ ok: false, fault: lost })
+      }
+      expect(await store.append(appendTo(1, 1))).toMatchObject({ ok: false, fault: lost })
+      await store.close()
+    })
+
+    it('says so with a read, if a write has found it', async () => {
+      const store = await open()
+      await mustCreate(store, newSession(1))
+      lose()
+      expect(await store.append(appendTo(1, 1))).toMatchObject({ ok: false, fault: lost })
+      await expect(store.caps()).rejects.toMatchObject(lost)
+      await store.close()
+    })
   })
 
   it('refuses the next append if its file was removed', async () => {

@@ -1,8 +1,9 @@
 import type { Store } from '@holdfast/core/ports'
-import { done, type Fault, ok, orThrow, type Result } from '@holdfast/protocol'
+import { done, type Fault, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { findBundle } from '../../system/start-thread.ts'
-import { isPossibleLoss, storageFault } from '../storage-fault.ts'
+import { isLostFile, isPossibleLoss, storageFault } from '../storage-fault.ts'
 import type { StoredPage } from '../stored-record.ts'
+import { createFileIdentity } from './files/held-files.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import { encodeAppend, encodeNew } from './rows/encode-changes.ts'
 import { decodeTexts } from './rows/record-texts.ts'
@@ -46,7 +47,12 @@ export async function openSqliteStore(
   const { path } = options
   const faultOfDeath = (why: string): Fault => storageFault(path, 'io', { error: why })
   const writer = createWorkerLink<StoreChange | Question>({ script: workerScript('writer'), options, faultOfDeath })
-  const reader = createWorkerLink<Question>({ script: workerScript('reader'), options: { path }, faultOfDeath })
+  const identity = createFileIdentity()
+  const reader = createWorkerLink<Question>({
+    script: workerScript('reader'),
+    options: { path, identity: identity.shared },
+    faultOfDeath,
+  })
   const reading = createReading({ writer, reader })
 
   // Each worker answers by its table; TypeScript cannot follow that through the link.
@@ -54,10 +60,19 @@ export async function openSqliteStore(
     writer.ask([name, ...args] as unknown as StoreChange) as Promise<ReturnType<WriteRequests[Name]>>
   const askOnce = <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
     reading.ask([name, ...args] as unknown as Question) as Promise<Result<ReturnType<ReadRequests[Name]>>>
+  /** Why the writer has given up the file. It never uses it again, so every read is refused with the same words. */
+  let lost: Fault | null = null
   const ask: typeof askOnce = async (name, ...args) => {
+    if (lost !== null) return refuse(lost)
     const found = await askOnce(name, ...args)
     if (found.ok || !isPossibleLoss(found.fault)) return found
-    await write('extendIndex', 0) // the writer checks the files, and saves what only its connection has
+    const checked = await write('extendIndex', 0) // the writer checks the files, and saves what only its connection has
+    if (!checked.ok && isLostFile(checked.fault)) {
+      // Without a saved copy it may be the reader that has the log; the writer says next time whether it is lost.
+      if (checked.fault.details?.['saved'] !== undefined) lost = checked.fault
+      return checked
+    }
+    identity.note(path) // the writer may have saved the records to a new file in its place
     return askOnce(name, ...args)
   }
   const read = async <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
@@ -81,6 +96,7 @@ export async function openSqliteStore(
     await close()
     return opened
   }
+  identity.note(path)
 
   async function rebuildSearch(): Promise<Result<void>> {
     const reset = await write('resetIndex')

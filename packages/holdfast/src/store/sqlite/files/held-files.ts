@@ -16,6 +16,26 @@ const isSame = (one: Stats | undefined, other: Stats | undefined): boolean =>
   one?.ino === other?.ino && one?.dev === other?.dev
 const statOf = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
 
+/** Says which file a store has, to another thread too. A file that is later at its path may be another store. */
+export interface FileIdentity {
+  readonly shared: SharedArrayBuffer
+  /** Notes the file that is at a path now. */
+  note(path: string): void
+  isOf(file: Stats | undefined): boolean
+}
+
+export function createFileIdentity(shared = new SharedArrayBuffer(16)): FileIdentity {
+  const known = new Float64Array(shared)
+  return {
+    shared,
+    note(path) {
+      const file = statOf(path)
+      known.set([file?.dev ?? 0, file?.ino ?? 0])
+    },
+    isOf: (file) => file !== undefined && file.dev === known[0] && file.ino === known[1],
+  }
+}
+
 /** The files of a connection that has already read from them: SQLite uses what it opened, wherever that is by now. */
 export interface OpenedFiles {
   /** Returns what happened to the files since, or null. */
@@ -23,8 +43,10 @@ export interface OpenedFiles {
   close(): void
 }
 
-export function rememberFiles(path: string): OpenedFiles {
+/** `identity` is that of the file which must be there. */
+export function rememberFiles(path: string, identity?: FileIdentity): OpenedFiles {
   const [main, index] = [statOf(path), statOf(`${path}-shm`)]
+  if (identity?.isOf(main) === false) throw new HoldfastError(storageFault(path, 'replaced'))
   const log = rememberLog(`${path}-wal`)
   // Another connection of this process still has the file that was removed, and SQLite shares it with this one.
   if (log.exists && index === undefined) {

@@ -8,7 +8,7 @@ import { snapshotChecksum } from '../../snapshot-checksum.ts'
 import { faultOf, isStorageFailure, storageFault } from '../../storage-fault.ts'
 import { whileBusy } from '../files/busy-retry.ts'
 import { findFileFault, findSavedCopy, openForReading } from '../files/database-file.ts'
-import { type OpenedFiles, rememberFiles } from '../files/held-files.ts'
+import { type FileIdentity, type OpenedFiles, rememberFiles } from '../files/held-files.ts'
 import { createRecordReader } from '../rows/record-reader.ts'
 import { type Question, type ReadRequests, runCall } from '../rows/requests.ts'
 import { isIndexDamage, searchIndexFault } from '../search/index-tables.ts'
@@ -27,8 +27,11 @@ export interface Reader {
   close(): void
 }
 
-/** Answers questions about a store from one read-only connection. Synchronous: for a worker, or a command that only reads. */
-export function createReader(path: string): Reader {
+/**
+ * Answers questions about a store from one read-only connection. Synchronous: for a worker, or a command that only reads. It
+ * opens no other file than that of `identity`.
+ */
+export function createReader(path: string, identity?: FileIdentity): Reader {
   let open: OpenReader | null = null
 
   function close(): void {
@@ -48,7 +51,7 @@ export function createReader(path: string): Reader {
       if (open === null) {
         const refusal = findFileFault(path)
         if (refusal !== null) return refuse(refusal)
-        open = openFile(path)
+        open = openFile(path, identity)
       }
       return ok(answerFrom(open.database, open.questions, question))
     } catch (error) {
@@ -70,11 +73,11 @@ type OpenReader = {
   readonly files: OpenedFiles
 }
 
-function openFile(path: string): OpenReader {
+function openFile(path: string, identity?: FileIdentity): OpenReader {
   const database = openForReading(path)
   try {
     const questions = whileBusy(() => createQuestions(database))
-    return { database, questions, files: rememberFiles(path) }
+    return { database, questions, files: rememberFiles(path, identity) }
   } catch (error) {
     database.close()
     throw error

@@ -1,7 +1,9 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lockHome } from '../../packages/holdfast/src/cli/connect/server-file.ts'
 import { type Cli, type CliProcess, createCli, startPath } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import { findHome } from '../../packages/holdfast/src/system/home.ts'
 
 let cli: Cli
 beforeEach(() => {
@@ -147,6 +149,16 @@ describe('serve', () => {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toContain(`already runs at ${url} (process ${pid})`)
     }
+  })
+
+  it('starts if the one that was started before it gives up', async () => {
+    const lock = lockHome(findHome({ HOLDFAST_HOME: cli.home }))
+    const server = cli.start(['serve', '--port', '0', '--no-page'])
+    await server.until('stderr', /Waiting for it/)
+    lock?.release()
+    await server.until('stdout', /^http/)
+    server.kill('SIGTERM')
+    expect((await server.ended).code).toBe(0)
   })
 
   it('starts although a killed server left its files', async () => {

@@ -9,6 +9,7 @@ import { isLoopback } from '../../../server/auth/server-address.ts'
 import { openReadOnlyStore } from '../../../store/open/open-read-only.ts'
 import { describeSavedCopies, findSavedCopies } from '../../../store/open/saved-copies.ts'
 import { parseStoreUrl, urlToOpen } from '../../../store/open/store-location.ts'
+import type { FileLock } from '../../../system/files/file-lock.ts'
 import { letYoungSpaceGrow, limitHeapGrowth } from '../../../system/heap-growth.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import { hasExpired, isLogin } from '../../../tokens/tokens.ts'
@@ -30,7 +31,8 @@ import type { programSpecs } from './specs.ts'
 const tokenCharsMin = 22 // of base64url: more than 128 bits
 const closeMsMax = 2000
 const drainSecondsDefault = 25
-const otherStartMsMax = 10_000
+/** On a busy machine a start takes seconds, and several at once take longer. */
+const otherStartMsMax = 30_000
 const otherStartPollMs = 100
 
 /** Runs the server until a signal stops it. */
@@ -47,10 +49,8 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   if (flags.qr && flags['no-page']) return rejectUsage('--qr shows the page on a phone. Leave out --no-page.')
   if (configuredToken === undefined && !isLoopback(host) && !(await hasToken(context)))
     return failWith(unprotectedHost(host))
-  const other = await findServer(context)
-  if (other) return offerToOpen(other, context)
-  const lock = lockHome(home)
-  if (lock === null) return offerToOpen(await waitForStartingServer(context), context)
+  const lock = await lockOrFindServer(context)
+  if (!('release' in lock)) return offerToOpen(lock, context)
 
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
@@ -132,16 +132,24 @@ async function offerToOpen(other: ServerFile, context: CliContext): Promise<Comm
   return openPage({ positionals: [], flags: { url: undefined, 'token-file': undefined } }, context)
 }
 
-/** Waits until the server that was started at the same moment has an address. */
-async function waitForStartingServer(context: CliContext): Promise<ServerFile> {
+/**
+ * Locks the home for this server, or returns the one that runs. Waits until a server that was started at the same moment has
+ * an address, or gives up. Of several that try to lock at once all may be refused, so each tries again.
+ */
+async function lockOrFindServer(context: CliContext): Promise<FileLock | ServerFile> {
   const deadline = performance.now() + otherStartMsMax
-  while (performance.now() < deadline) {
-    const other = await findServer(context)
-    if (other) return other
+  for (let isFirst = true; isFirst || performance.now() < deadline; isFirst = false) {
+    const found = (await findServer(context)) ?? lockHome(context.home)
+    if (found) return found
+    if (isFirst)
+      await context.err.tell('Another server of this home directory is starting or stopping. Waiting for it.')
     await wait(otherStartPollMs)
   }
   return failWith(
-    fault('unreachable', 'Another server of this home directory is starting. Wait for it, or stop it first.'),
+    fault(
+      'unreachable',
+      'Another server of this home directory is starting or stopping, and has no address. Wait for it, or stop it first.',
+    ),
   )
 }
 

@@ -161,7 +161,10 @@ async function findUse(location: DiskLocation, rows = location): Promise<Fault |
 function createReport(location: SavedLocation, before: CheckResult, repaired: RepairResult | null): StoreReport {
   const after = repaired?.checked ?? null
   const isLeft = (finding: Finding) => after?.findings.some((one) => isSameFinding(one, finding)) ?? true
-  const old = before.findings.map((finding) => ({ ...finding, repaired: isWrong(finding) && !isLeft(finding) }))
+  const old = before.findings.map((finding) => ({
+    ...finding,
+    repaired: (isWrong(finding) || finding.canRepair) && !isLeft(finding),
+  }))
   const added = (after?.findings ?? []).filter((finding) => !before.findings.some((old) => isSameFinding(finding, old)))
   const findings = [...old, ...added.map((finding) => ({ ...finding, repaired: false }))].toSorted(
     (left, right) => severities.indexOf(left.severity) - severities.indexOf(right.severity),

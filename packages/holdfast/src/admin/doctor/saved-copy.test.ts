@@ -84,6 +84,21 @@ describe('a copy that was saved when an open SQLite store lost its file', () => 
     expect((await doctor(store)).report.isIntact).toBe(true)
   })
 
+  it('is not blamed if it is the store that cannot be read', async () => {
+    const [path, store] = [join(base, 's.db'), `sqlite:${join(base, 's.db')}`]
+    await prompt(store, 'say one')
+    copyFileSync(path, `${path}.recovered-1`)
+    const pages = readFileSync(path)
+    writeFileSync(path, pages.fill(0xff, 4096)) // all but the first page
+    const { found } = await doctor(store)
+    expect(found).toMatchObject([{ what: expect.stringContaining(`The store at ${path} cannot be used`) }])
+
+    copyFileSync(`${path}.recovered-1`, path)
+    writeFileSync(`${path}.recovered-1`, pages)
+    const [blamed] = (await doctor(store)).found
+    expect(blamed?.what).toContain(`The store at ${path}.recovered-1 cannot be used`)
+  })
+
   it('is left alone, and reported, if its session went on without it', async () => {
     const [path, store] = [join(base, 's.db'), `sqlite:${join(base, 's.db')}`]
     const id = await prompt(store, 'say one')
@@ -152,6 +167,26 @@ describe('an open SQLite store that loses its file, and gets no other store in i
     writeFileSync(path, bytes.fill(0, 0, 100))
     expect((await doctor(store, true)).report).toMatchObject({ isIntact: true, sessions: 1 })
     expect(await transcript(store, id)).toContain('say two')
+  })
+})
+
+describe.each(['sqlite', 'jsonl'] as const)('a saved copy that has nothing of its own (%s)', (kind) => {
+  it('is moved to the quarantine by a repair, so that nobody is warned of it again', async () => {
+    const store = kind === 'sqlite' ? `sqlite:${join(base, 's.db')}` : `jsonl:${join(base, 'logs')}`
+    const id = await prompt(store, 'say one')
+    const path = kind === 'sqlite' ? join(base, 's.db') : join(base, 'logs', `${id}.jsonl`)
+    copyFileSync(path, `${path}.recovered-1`)
+    const before = await doctor(store)
+    expect(before.report).toMatchObject({
+      isIntact: true,
+      findings: [{ code: 'kept_aside', severity: 'info', subject: `${path}.recovered-1`, canRepair: true }],
+    })
+    expect((await doctor(store, true)).report).toMatchObject({ isIntact: true, findings: [{ repaired: true }] })
+    expect(await findSavedCopies(before.location)).toEqual([])
+    const quarantine = kind === 'sqlite' ? `${path}.quarantine` : join(base, 'logs', 'quarantine')
+    expect(readdirSync(quarantine)).toEqual([expect.stringContaining('.recovered-1')])
+    expect((await doctor(store)).report.findings).toEqual([])
+    expect(await transcript(store, id)).toContain('say one')
   })
 })
 

@@ -43,7 +43,8 @@ function repairState(
   { severity, canRepair, loss, repaired }: StoreReport['findings'][number],
   isRepair: boolean,
 ): string {
-  if (severity === 'info') return ''
+  if (severity === 'info' && !canRepair) return ''
+  if (severity === 'info') return repaired ? '  (moved to the quarantine)' : '  (--repair moves it to the quarantine)'
   if (repaired) return loss === null ? '  (repaired)' : '  (lost; the loss is accepted)'
   if (!canRepair) return '  (cannot be repaired)'
   if (isRepair) return '  (could not be repaired)'

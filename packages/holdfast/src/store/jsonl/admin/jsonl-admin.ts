@@ -40,7 +40,7 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     findReplacement: async () => null,
     putBack: async () => undefined,
     async repair({ findings, repairs, removals }, quarantine) {
-      for (const { code, subject } of findings) if (code === 'saved_copy') await returnSavedLog(subject, quarantine)
+      for (const { code, subject } of findings) if (savedCodes.has(code)) await returnSavedLog(subject, quarantine)
       // If a session's log is missing, only its catalogue row is left.
       const isChanged = findings.some(({ code }) => changesCatalogue.has(code))
       if (isChanged && existsSync(paths.catalogue)) await quarantine.copy(paths.catalogue)
@@ -199,6 +199,8 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
   return findings
 }
 
+/** What a saved log is reported with. No other finding with these codes can be repaired. */
+const savedCodes: ReadonlySet<FindingCode> = new Set(['saved_copy', 'kept_aside'])
 const savedLogName = /^(.+\.jsonl)\.recovered-\d+$/
 
 type SavedLog = {
@@ -233,7 +235,13 @@ async function isSameUpTo(one: FileHandle, other: FileHandle, end: number): Prom
 async function checkSavedLog(path: string): Promise<Finding> {
   const what = 'a log that was saved when another program moved, removed or replaced it'
   const { state } = await compareSavedLog(path)
-  if (state === 'same') return createAsideFinding(path, what)
+  if (state === 'same')
+    return info({
+      code: 'kept_aside',
+      subject: path,
+      what: `${what}; its session has all its records`,
+      canRepair: true,
+    })
   const more = state === 'ahead' ? 'its last records are only there' : 'its session went on without it'
   return error({ code: 'saved_copy', subject: path, what: `${what}; ${more}`, canRepair: state === 'ahead' })
 }

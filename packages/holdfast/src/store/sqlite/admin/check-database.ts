@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { blobEventTypes, blobsOf, type Event, type SessionId } from '@holdfast/protocol'
+import { blobEventTypes, blobsOf, type Event, errorMessage, type SessionId } from '@holdfast/protocol'
 import { error, type Finding, info, lstatIfThere, modeFindings, unfinishedFile, warning } from '../../finding.ts'
 import { searchedTypes } from '../../search/searched-event.ts'
 import { faultOf } from '../../storage-fault.ts'
@@ -44,13 +44,16 @@ function checkSavedCopy(path: string, saved: string): readonly Finding[] {
     const only = `${what}; records that are only there: ${records}, of sessions: ${sessions.length}`
     const isMissing = sessions.length > 0
     const apart = `${what}; these sessions went on without it, or their names are taken: ${conflicts.join(', ')}. To get them, move it to another place and open it there with --store`
+    const spare = `${what}; the store has all its records`
     return [
       ...(isMissing ? [error({ code: 'saved_copy', subject: saved, what: only, canRepair: true })] : []),
       ...(conflicts.length > 0 && !isMissing ? [error({ code: 'saved_copy', subject: saved, what: apart })] : []),
-      ...(conflicts.length === 0 && !isMissing ? [info({ code: 'kept_aside', subject: saved, what })] : []),
+      ...(conflicts.length === 0 && !isMissing
+        ? [info({ code: 'kept_aside', subject: saved, what: spare, canRepair: true })]
+        : []),
     ]
   } catch (cause) {
-    const why = `${what}; it could not be compared with the store: ${faultOf(cause, saved).message}`
+    const why = `${what}; it could not be compared with the store. ${errorMessage(cause)}`
     return [error({ code: 'saved_copy', subject: saved, what: why })]
   }
 }

@@ -50,8 +50,8 @@ export function createSqliteAdmin(path: string): StoreAdmin {
         await quarantine.note(`${session}.jsonl`, readWholeSession(path, session))
       repairDatabase(path, found)
       for (const { code, subject: saved } of found.findings) {
-        if (code !== 'saved_copy') continue
-        addSavedRecords(path, saved)
+        if (code !== 'saved_copy' && code !== 'kept_aside') continue
+        if (code === 'saved_copy') addSavedRecords(path, saved)
         if (findSavedRecords(path, saved).conflicts.length > 0) continue // it is still needed
         removeBeside(saved)
         await quarantine.move(saved)

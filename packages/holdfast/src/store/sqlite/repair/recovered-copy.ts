@@ -1,5 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import { HoldfastError } from '@holdfast/protocol/fault'
+import { faultOf } from '../../storage-fault.ts'
 import { openForReading, openForWriting } from '../files/database-file.ts'
 import { fillStartedFor } from '../rows/schema.ts'
 
@@ -23,19 +25,49 @@ export type SavedRecords = {
   readonly conflicts: readonly string[]
 }
 
-/** Compares a copy that was saved when an open store lost its file with what the store has now. Changes nothing. */
+/**
+ * Compares a copy that was saved when an open store lost its file with what the store has now. Changes nothing. Throws a fault
+ * that names the file which cannot be read.
+ */
 export function findSavedRecords(path: string, saved: string): SavedRecords {
-  using store = openForReading(path)
-  using copy = openForReading(saved)
-  return compare(store, copy)
+  using store = naming(path, () => openForReading(path))
+  using copy = naming(saved, () => openForReading(saved))
+  return compare(readsOf(store, path), readsOf(copy, saved))
 }
 
-function compare(store: DatabaseSync, copy: DatabaseSync): SavedRecords {
+/** Prepares statements that only read, and whose faults name the file. */
+type Reads = {
+  prepare(sql: string): {
+    get(...values: readonly SQLInputValue[]): Row | undefined
+    all(...values: readonly SQLInputValue[]): readonly Row[]
+  }
+}
+
+function readsOf(database: DatabaseSync, path: string): Reads {
+  return {
+    prepare(sql) {
+      const statement = naming(path, () => database.prepare(sql))
+      return {
+        get: (...values) => naming(path, () => statement.get(...values)),
+        all: (...values) => naming(path, () => statement.all(...values)),
+      }
+    },
+  }
+}
+
+function naming<Value>(path: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (error) {
+    throw new HoldfastError(faultOf(error, path))
+  }
+}
+
+function compare(store: Reads, copy: Reads): SavedRecords {
   const last = '(select max(seq) from record where record.sid = session.sid)'
   const own = store.prepare(`select sid, base, purged_at, ${last} as last from session where id = ?`)
   const named = store.prepare('select 1 from session where handle = ? or key = ?')
-  const recordIn = (database: DatabaseSync) =>
-    database.prepare('select at, type, crc from record where sid = ? and seq = ?')
+  const recordIn = (database: Reads) => database.prepare('select at, type, crc from record where sid = ? and seq = ?')
   const [inStore, inCopy] = [recordIn(store), recordIn(copy)]
   const sessions: SavedSession[] = []
   const conflicts: string[] = []
@@ -77,7 +109,7 @@ export function addSavedRecords(path: string, saved: string): void {
   }
   const listed = copy.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`)
   const tables = copiedTables.filter(({ table }) => listed.get(table) !== undefined) // an earlier version lacks some
-  for (const session of compare(store, copy).sessions) {
+  for (const session of compare(readsOf(store, path), readsOf(copy, saved)).sessions) {
     const sid = session.sid ?? addSession(store, session.row, sids)
     sids.set(Number(session.row['sid']), sid)
     if (session.sid !== null) continueSession(store, sid, session.row)

@@ -171,7 +171,7 @@ async function undoTurn({ handle, context, note, tell, send }: PlainDeps, given:
   const point = turn === 0 ? ({ message: 1 } as const) : ({ turn: turn - 1 } as const)
   if (given === '') {
     const preview = orThrow(await handle.previewRestore(point))
-    await note(describePreview(preview, context.err.paint).trimEnd())
+    await note(describePreview(preview, context.err).trimEnd())
     return tell(`/undo yes takes turn ${turn} back${preview.files.length === 0 ? '' : ', and these files'}.`)
   }
   const moved = await send(turn === 0 ? { type: 'truncateHistory', keepLast: 0 } : { type: 'rewind', turn: turn - 1 })

@@ -8,7 +8,7 @@ import {
   type SessionHandle,
 } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import type { Paint } from '../terminal/output.ts'
+import type { Output } from '../terminal/output.ts'
 import { diffText } from './diff-text.ts'
 
 const done = { restore: 'restored', recreate: 'created again', delete: 'deleted', none: 'unchanged' } as const
@@ -33,13 +33,16 @@ function describeFile({ path, action, movedFrom }: RestoredName, words: Words, m
 }
 
 /** Says which files would be put back, with the lines that would change. */
-export function describePreview({ files, refused }: RestorePreview, paint: Paint): string {
+export function describePreview(
+  { files, refused }: RestorePreview,
+  { paint, columns }: Pick<Output, 'paint' | 'columns'>,
+): string {
   const lines = [
     ...files
       .filter((file) => !isLeftByMove(file))
       .flatMap((file) => [
         describeFile(file, planned, 'move back'),
-        ...(file.diff === '' ? [] : [diffText(file.diff, paint)]),
+        ...(file.diff === '' ? [] : [diffText(file.diff, paint, { columns })]),
       ]),
     ...refused.map(({ path, why }) => `leave as it is: ${escapeLine(path)} (${escapeLine(why)})`),
   ]

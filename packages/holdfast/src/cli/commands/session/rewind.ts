@@ -70,6 +70,6 @@ async function restore(handle: SessionHandle, command: CommandInput, json: boole
 
 async function showPreview(preview: RestorePreview, json: boolean, { out, err }: CliContext) {
   if (json) return out.writeJson(preview)
-  await out.write(describePreview(preview, out.paint))
+  await out.write(describePreview(preview, out))
   await err.tell(preview.files.length === 0 ? 'No file would be changed.' : 'Nothing was changed yet.')
 }

@@ -46,7 +46,7 @@ describe('a mistake at the command line', () => {
     expect((await cli.run(['branches', '@latest'])).stderr).toBe('This session has no branches.\n')
   })
 
-  it('of importing a file of which nothing can be read fails, and says so', async () => {
+  it('of importing a file without a readable part fails, and says so', async () => {
     const whole = join(cli.workdir, 'whole.jsonl')
     await cli.run(['export', '@latest', '-o', whole])
     const [head = ''] = readFileSync(whole, 'utf8').split('\n')

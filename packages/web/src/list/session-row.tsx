@@ -93,7 +93,7 @@ type SubagentsRowProps = {
 /** Shows or hides the subagents of a session. */
 export function SubagentsRow({ group: { meta, below }, isOpen, onToggle }: SubagentsRowProps) {
   const waiting = below.filter(({ node }) => node.waiting !== undefined).length
-  const isLost = useIsLost() // then nobody knows
+  const isLost = useIsLost() // then its status is unknown
   const running = isLost ? 0 : below.filter(({ node }) => isBusy(node.status)).length - waiting
   const words = [running > 0 && `${running} running`, waiting > 0 && `${waiting} waiting`]
   const label = [counted(below.length, 'subagent'), ...words].filter((word) => word !== false).join(', ')

@@ -95,7 +95,7 @@ const words: Record<Status, string> = {
 
 export const statusText = (status: Status): string => words[status]
 
-/** Returns the status as far as it is known: nobody knows whether a turn still runs on a server that is away. */
+/** Returns the status as far as it is known: whether a turn still runs on a server that is away is not. */
 export const knownStatus = (status: Status, isLost: boolean): { readonly dot: Status; readonly text: string } =>
   isLost && isBusy(status)
     ? { dot: 'idle', text: 'Was working when the connection was lost' }

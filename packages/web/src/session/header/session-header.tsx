@@ -145,7 +145,7 @@ const askedText = ({ watching, driver }: Control): string =>
 
 type SessionStatusProps = { readonly connection: Connection; readonly dot: string; readonly word: string }
 
-/** Shows the status of the session. While the connection is lost nobody knows it, so only that is shown. */
+/** Shows the status of the session. While the connection is lost it is unknown, so only the loss is shown. */
 export function SessionStatus({ connection: { state }, dot, word }: SessionStatusProps) {
   // A snapshot is on screen, so `connecting` is a reconnect. Once it has ended, the notice in the place of the input says why.
   const isLost = state === 'connecting' || state === 'waiting'

@@ -91,7 +91,7 @@ export function createPageCommands(live: LiveView, setFault: (fault: Fault | nul
     const commandId = unanswered?.said === said ? unanswered.commandId : createCommandId()
     const fault = await submit({ type: as, content: typeof content === 'string' ? content : [...content] }, commandId)
     unanswered = fault?.code === 'unreachable' ? { said, commandId } : null
-    setFault(null) // whoever sent it shows the new one
+    setFault(null) // the composer, or the edited prompt, shows the new one
     return fault
   }
   /** Goes back to the end of a turn, null for the start; what came after is saved as a branch. */

@@ -60,7 +60,7 @@ export function TranscriptEnd({ messages, live, view, isBusy, watching, onContin
 /** Shows activity while nothing streams yet. */
 function Waiting({ view }: { readonly view: SessionView }) {
   const isLost = useIsLost()
-  if (isLost) return null // nobody knows
+  if (isLost) return null // whether it still works is unknown
   if (view.pendingApprovals.length > 0 || view.activeToolCalls.length > 0) return null // the cards show it
   // The model has the request; whether it thinks is known once it says so.
   return <p className="working waiting-word">{view.status === 'thinking' ? 'Waiting for the model' : 'Working'}</p>

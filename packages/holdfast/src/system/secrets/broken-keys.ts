@@ -1,72 +1,248 @@
-/** A character of a key and where it is. */
+/** Where a part of a broken key is. It is all on one line. */
+export type KeyPart = { readonly from: number; readonly to: number }
+
+/** A key that is broken into lines. */
+export type BrokenKey = { readonly form: string; readonly parts: readonly KeyPart[] }
+
+/** A character of a key, which may be the last one before a break. */
 type Place = { readonly form: Buffer; readonly at: number }
 
+/** How far a key is followed over its breaks: to its end, or to the end of the text, with so many characters of it. */
+type Followed =
+  | { readonly type: 'whole'; readonly parts: readonly KeyPart[] }
+  | { readonly type: 'open'; readonly chars: number }
+  | null
+
+/** What a line may have before its own content: a number, the sign of a diff, a path, a time. */
+const prefixCharsMax = 256
+const trailingBlanksMax = 32
+/** How many lines without content may be between two parts of a key. */
+const emptyLinesMax = 32
+/** What is between the parts of a key is remembered up to this length, when a text comes in pieces. */
+const gapsCharsMax = 32 * 1024
+
+const [lineFeed, carriageReturn, tab, space, plus, minus] = [10, 13, 9, 32, 43, 45]
+
+/** A prefix ends with one of these: a blank, a NUL of UTF-16, or a character that stands between fields. */
+const separators = tableOf('\0\t\r :-+|<>=,;\'"()[]{}#*/\\~')
+
 /**
- * Returns a function that tells whether a key may be in a text, broken into lines. The text is given as the low byte of each
- * character. A break splits two neighbours of a key, so that only the characters around each line feed are compared: a search
- * in the text without its breaks takes much longer. It may say yes for a run of blanks that is too long to be a break, and
- * never says no to a broken key.
+ * Creates the search for keys that are broken into lines. Texts are given as the low byte of each character. Between two
+ * parts of a key, each line may begin with a prefix, as in a diff, in numbered lines or in the lines that a search has found,
+ * and of a diff the lines of the other side are skipped. Only what is around each line feed is compared: the time is linear,
+ * and no copy of the text is made.
  */
-export function createBreakCheck(forms: readonly string[]): (bytes: Buffer) => boolean {
-  if (forms.length === 0) return () => false
-  if (forms.some((form) => /\s/.test(form))) return (bytes) => bytes.includes(lineFeed)
-  const neighbours = placesByPair(forms.map((form) => Buffer.from(form, 'latin1')))
-  const firsts = new Uint8Array(0x100)
-  for (const { form, at } of [...neighbours.values()].flat()) firsts[form[at] ?? 0] = 1
-  return (bytes) => {
-    for (let feed = bytes.indexOf(lineFeed); feed !== -1; ) {
-      const from = skipBack(bytes, feed)
-      const to = skipOn(bytes, feed)
-      const [one, other] = [bytes[from] ?? 0, bytes[to] ?? 0]
-      // Most lines end with a character that no key has, so the pair is not looked up.
-      const places = firsts[one] === 1 ? neighbours.get(pairOf(one, other)) : null
-      if (places?.some((place) => isAround(bytes, from, to, place))) return true
-      feed = bytes.indexOf(lineFeed, to)
-    }
-    return false
+export function createBrokenKeySearch(forms: readonly string[]) {
+  const places = indexPlaces(forms.map((form) => Buffer.from(form, 'latin1')))
+  const spanMax = gapsCharsMax + forms.reduce((longest, form) => Math.max(longest, form.length), 0)
+
+  /** Yields each start of a key at the end of a line, with what follows it. */
+  function* follow(bytes: Buffer) {
+    if (forms.length === 0) return
+    const followerOf = createFollowers(bytes)
+    for (let feed = bytes.indexOf(lineFeed); feed !== -1; feed = bytes.indexOf(lineFeed, feed + 1))
+      for (const end of endsOf(bytes, feed)) {
+        const last = bytes[end - 1] ?? 0
+        const wanted = places.after[last]
+        if (end === 0 || !wanted) continue
+        const { starts, isOpen } = findStarts(bytes, feed, wanted)
+        for (const start of starts)
+          for (const { form, at } of places.ofPair(last, bytes[start] ?? 0)) {
+            const followed = isBefore(bytes, end, form, at) ? followerOf(form)(start, at + 1) : null
+            if (followed !== null) yield { form, from: end - at - 1, end, followed }
+          }
+        if (isOpen)
+          for (const { form, at } of places.ofChar(last))
+            if (isBefore(bytes, end, form, at))
+              yield { form, from: end - at - 1, end, followed: { type: 'open', chars: at + 1 } as const }
+      }
+  }
+
+  return {
+    /** How many characters of a text that comes in pieces are remembered. */
+    spanMax,
+
+    /** Yields the keys that are broken into lines. */
+    *find(bytes: Buffer): Generator<BrokenKey> {
+      for (const { form, from, end, followed } of follow(bytes))
+        if (followed.type === 'whole')
+          yield { form: form.toString('latin1'), parts: [{ from, to: end }, ...followed.parts] }
+    },
+
+    /** Returns the length of the text's end that may be a key of which a part is still to come, after a break. */
+    begun(bytes: Buffer, charsMin: (form: string) => number): number {
+      const isBegun = (form: Buffer, chars: number) => chars >= charsMin(form.toString('latin1'))
+      let first = bytes.length
+      for (const { form, from, followed } of follow(bytes))
+        if (followed.type === 'open' && isBegun(form, followed.chars)) first = Math.min(first, from)
+      // The blanks at the end may be the first characters of a break.
+      const end = skipBack(bytes, bytes.length)
+      if (end > 0 && end < bytes.length)
+        for (const { form, at } of places.ofChar(bytes[end - 1] ?? 0))
+          if (isBefore(bytes, end, form, at) && isBegun(form, at + 1)) first = Math.min(first, end - at - 1)
+      return bytes.length - first
+    },
   }
 }
 
-const lineFeed = 10
+function tableOf(chars: string): Uint8Array {
+  const table = new Uint8Array(0x100)
+  for (const byte of Buffer.from(chars, 'latin1')) table[byte] = 1
+  return table
+}
 
-function placesByPair(forms: readonly Buffer[]): ReadonlyMap<number, readonly Place[]> {
-  const places = new Map<number, Place[]>()
+/** For each character, a table that has only this one. */
+const tables = Array.from({ length: 0x100 }, (_, code) => tableOf(String.fromCharCode(code)))
+
+/** Indexes the characters of keys by themselves and by the next one, except for the last of each key. */
+function indexPlaces(forms: readonly Buffer[]) {
+  const chars = new Map<number, Place[]>()
+  const pairs = new Map<number, Place[]>()
+  /** For each character, a table of those that follow it in a key. */
+  const after: (Uint8Array | undefined)[] = new Array(0x100).fill(undefined)
+  const pairOf = (one: number, other: number) => one * 0x100 + other
+  const add = (map: Map<number, Place[]>, key: number, place: Place) => {
+    const list = map.get(key)
+    if (list) list.push(place)
+    else map.set(key, [place])
+  }
   for (const form of forms)
     for (let at = 0; at + 1 < form.length; at++) {
-      const pair = pairOf(form[at] ?? 0, form[at + 1] ?? 0)
-      places.set(pair, [...(places.get(pair) ?? []), { form, at }])
+      const [one, other] = [form[at] ?? 0, form[at + 1] ?? 0]
+      add(chars, one, { form, at })
+      add(pairs, pairOf(one, other), { form, at })
+      const table = after[one] ?? new Uint8Array(0x100)
+      table[other] = 1
+      after[one] = table
     }
-  return places
-}
-
-const pairOf = (one: number, other: number): number => one * 0x100 + other
-
-const isBlank = (code: number | undefined): boolean => code === 32 || code === 10 || code === 13 || code === 9
-
-/** Returns where the last character before a break is; below 0 if there is none. */
-function skipBack(bytes: Buffer, at: number): number {
-  let from = at - 1
-  while (isBlank(bytes[from])) from--
-  return from
-}
-
-function skipOn(bytes: Buffer, at: number): number {
-  let to = at + 1
-  while (isBlank(bytes[to])) to++
-  return to
-}
-
-/** Whether the whole key is there. `from` and `to` are the characters before and after a break. */
-function isAround(bytes: Buffer, from: number, to: number, { form, at }: Place): boolean {
-  let here = from
-  for (let index = at; index >= 0; index--, here--) {
-    if (isBlank(bytes[here])) here = skipBack(bytes, here)
-    if (bytes[here] !== form[index]) return false
+  return {
+    after,
+    ofChar: (char: number): readonly Place[] => chars.get(char) ?? [],
+    ofPair: (one: number, other: number): readonly Place[] => pairs.get(pairOf(one, other)) ?? [],
   }
-  here = to
-  for (let index = at + 1; index < form.length; index++, here++) {
-    if (isBlank(bytes[here])) here = skipOn(bytes, here)
-    if (bytes[here] !== form[index]) return false
-  }
+}
+
+/** Whether all characters of a key up to `at` are before `end`. */
+function isBefore(bytes: Buffer, end: number, form: Buffer, at: number): boolean {
+  if (end <= at) return false
+  for (let back = 0; back <= at; back++) if (bytes[end - 1 - back] !== form[at - back]) return false
   return true
+}
+
+const isBlank = (code: number | undefined): boolean => code === space || code === tab || code === carriageReturn
+
+/** Returns where the last part of a key on a line may end: with the blanks after it, if the key has some, or without. */
+function endsOf(bytes: Buffer, feed: number): readonly number[] {
+  const end = bytes[feed - 1] === carriageReturn ? feed - 1 : feed
+  const visible = skipBack(bytes, end)
+  return visible === end ? [end] : [end, visible]
+}
+
+/** Returns the end of a line without the blanks before `end`. */
+function skipBack(bytes: Buffer, end: number): number {
+  let at = end
+  while (isBlank(bytes[at - 1]) && end - at < trailingBlanksMax) at--
+  return at
+}
+
+/** Where a key may go on after a break. `isOpen` says that the text ends before all such places. */
+type Starts = { readonly starts: readonly number[]; readonly isOpen: boolean }
+
+/** Finds the places after the line that ends with `feed` at which one of the wanted characters may be the next of a key. */
+function findStarts(bytes: Buffer, feed: number, wanted: Uint8Array): Starts {
+  const next = startsFrom(bytes, feed + 1, wanted)
+  const line = afterOtherSide(bytes, feed)
+  if (line === null) return next
+  const later = startsFrom(bytes, line, wanted)
+  return { starts: [...next.starts, ...later.starts], isOpen: next.isOpen || later.isOpen }
+}
+
+/** The same for the line that begins at `from`, and for some lines after it as long as they are only a prefix. */
+function startsFrom(bytes: Buffer, from: number, wanted: Uint8Array): Starts {
+  const starts: number[] = []
+  for (let [line, empty] = [from, 0]; empty <= emptyLinesMax; empty++) {
+    const end = Math.min(line + prefixCharsMax, bytes.length)
+    let at = line
+    let isStart = true
+    for (; at < end; at++) {
+      const char = bytes[at] ?? 0
+      if (isStart && wanted[char] === 1) starts.push(at)
+      if (char === lineFeed) break
+      isStart = separators[char] === 1
+    }
+    if (at === bytes.length) return { starts, isOpen: true }
+    if (bytes[at] !== lineFeed || !isStart) break
+    line = at + 1
+  }
+  return { starts, isOpen: false }
+}
+
+/**
+ * Returns where a diff goes on after the lines of its other side: between a line that stays and the next one, there may be
+ * lines that were added. Null if the next line is no line of the other side.
+ */
+function afterOtherSide(bytes: Buffer, feed: number): number | null {
+  const sign = bytes[feed + 1]
+  if (sign !== plus && sign !== minus) return null
+  const own = bytes[feed === 0 ? 0 : bytes.lastIndexOf(lineFeed, feed - 1) + 1]
+  if (sign === own) return null
+  let line = feed + 1
+  while (bytes[line] === sign) {
+    const end = bytes.indexOf(lineFeed, line)
+    line = end === -1 ? bytes.length : end + 1
+  }
+  return line
+}
+
+/** Returns how far a key goes on from its character `index`, which is at `from`. */
+type Follow = (from: number, index: number) => Followed
+
+/** Follows keys from line to line. */
+function createFollowers(bytes: Buffer): (form: Buffer) => Follow {
+  const followers = new Map<Buffer, Follow>()
+  return (form) => {
+    const follower = followers.get(form) ?? createFollower(bytes, form)
+    followers.set(form, follower)
+    return follower
+  }
+}
+
+function createFollower(bytes: Buffer, form: Buffer): Follow {
+  /** What follows a line feed: a key that repeats itself may come there in several ways, and goes on in the same way. */
+  const known = new Map<number, Followed>()
+
+  function onLine(from: number, index: number): Followed {
+    let [at, next] = [from, index]
+    while (next < form.length && at < bytes.length && bytes[at] === form[next]) {
+      at++
+      next++
+    }
+    if (next === form.length) return { type: 'whole', parts: [{ from, to: at }] }
+    const to = at
+    while (isBlank(bytes[at]) && at - to < trailingBlanksMax) at++
+    if (at === bytes.length) return { type: 'open', chars: next }
+    if (bytes[at] !== lineFeed) return null
+    const rest = afterLine(at, next)
+    return rest?.type === 'whole' ? { type: 'whole', parts: [{ from, to }, ...rest.parts] } : rest
+  }
+
+  function afterLine(feed: number, index: number): Followed {
+    const place = feed * form.length + index
+    const before = known.get(place)
+    if (before !== undefined) return before
+    const { starts, isOpen } = findStarts(bytes, feed, tables[form[index] ?? 0] ?? separators)
+    let found: Followed = isOpen ? { type: 'open', chars: index } : null
+    for (const start of starts) if (found?.type !== 'whole') found = further(found, onLine(start, index))
+    known.set(place, found)
+    return found
+  }
+
+  return onLine
+}
+
+/** Returns the one that comes further. */
+function further(one: Followed, other: Followed): Followed {
+  if (one === null || other === null) return one ?? other
+  if (one.type === 'whole' || other.type === 'whole') return one.type === 'whole' ? one : other
+  return one.chars >= other.chars ? one : other
 }

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { createBreakCheck } from './broken-keys.ts'
+import { type BrokenKey, createBrokenKeySearch } from './broken-keys.ts'
 
 /** Replaces a key in masked text. */
 export const keyMark = '[key removed]'
@@ -17,7 +17,7 @@ const introduced = String.raw`(?<=(?:bearer|basic|api[-_ ]?key|token|secret|auth
 const known = new Set<string>()
 let forms: readonly string[] = []
 let words: readonly RegExp[] = []
-let couldBeWrapped = createBreakCheck([])
+let broken = createBrokenKeySearch([])
 
 /** Makes `maskKeys` mask this key from now on. */
 export function registerKey(key: string): void {
@@ -27,14 +27,14 @@ export function registerKey(key: string): void {
   if (isWord) words = [...words, new RegExp(`${introduced}${RegExp.escape(key)}(?![\\w-])`, 'gi')]
   // Longest first: masking a prefix would leave the end of a longer key.
   else forms = [...new Set([...forms, ...formsOf(key)])].sort((one, other) => other.length - one.length)
-  couldBeWrapped = createBreakCheck(forms.filter((form) => form.length >= formCharsMin))
+  broken = createBrokenKeySearch(forms.filter((form) => form.length >= brokenCharsMin))
 }
 
 /** Replaces known keys in a text. */
 export function maskKeys(text: string): string {
   let masked = text
   for (const form of forms) if (masked.includes(form)) masked = masked.replaceAll(form, keyMark)
-  if (couldBeWrapped(latin1Of(masked))) masked = maskWrapped(masked)
+  masked = maskBroken(masked)
   for (const word of words) masked = masked.replace(word, keyMark)
   return masked
 }
@@ -49,7 +49,7 @@ export const holdsKey = (text: string): boolean => maskKeys(text) !== text
 
 /** Returns whether some of these bytes may be a known key. Quick for megabytes, which hardly ever hold one. */
 export function mayHoldKey(bytes: Buffer): boolean {
-  if (forms.some((form) => bytes.includes(form, 0, 'latin1')) || couldBeWrapped(bytes)) return true
+  if (forms.some((form) => bytes.includes(form, 0, 'latin1')) || broken.find(bytes).next().done === false) return true
   return words.length > 0 && holdsKey(bytes.toString('latin1'))
 }
 
@@ -57,10 +57,7 @@ export function mayHoldKey(bytes: Buffer): boolean {
 const latin1Of = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 /** Returns how many characters a masked part of a text may have: a key in any form, broken into lines, and what introduces it. */
-export const keySpanMax = (): number =>
-  known.values().reduce((longest, key) => Math.max(longest, key.length), introductionChars) *
-  formCharsPerChar *
-  breakChars
+export const keySpanMax = (): number => introductionChars + Math.max(broken.spanMax, forms[0]?.length ?? 0)
 
 /** Returns the length of the text's end that may be the start of a key: piecewise masking remembers it. */
 export const keyBegun = (text: string): number => longestStart(text, () => 1)
@@ -79,7 +76,7 @@ export const keyHeldBack = (text: string): number =>
 /** Returns the length of the text's longest end that is the start of a key, of `charsMin` characters or more. */
 function longestStart(text: string, charsMin: (form: string) => number): number {
   const inLine = forms.reduce((longest, form) => Math.max(longest, begunBy(text, form, charsMin(form))), 0)
-  return Math.max(inLine, wrappedBegun(text, charsMin))
+  return Math.max(inLine, broken.begun(latin1Of(text.slice(-broken.spanMax)), charsMin))
 }
 
 function begunBy(text: string, form: string, charsMin: number): number {
@@ -108,65 +105,30 @@ function base64Of(key: string): readonly string[] {
   })
 }
 
-/** What introduces a key has at most so many characters, a form of a key so many for each of its own, a break so many. */
+/** What introduces a key has at most so many characters. */
 const introductionChars = 32
-const formCharsPerChar = 6
-const breakChars = 36
 
-/** A line break, possibly indented, as `base64` inserts after 76 characters. */
-const lineBreak = String.raw`\r?\n[ \t]{0,32}`
-const lineBreaks = new RegExp(`${lineBreak}|\\r$`, 'g') // at the end of a piece, a lone \r may be half a break
 /** Shorter forms are not matched across lines: two words on two lines could look like a key. */
-const formCharsMin = 16
-
-/** Masks keys that are broken into lines. Their line breaks stay: the lines of an edit boundary are counted in masked text, too. */
-function maskWrapped(text: string): string {
-  const joined = withoutBreaks(text)
-  let masked = text
-  for (const form of forms)
-    if (form.length >= formCharsMin && joined.includes(form, 0, 'latin1'))
-      masked = masked.replace(wrapped(form), (key) => `${keyMark}${key.match(lineBreaks)?.join('') ?? ''}`)
-  return masked
-}
+const brokenCharsMin = 16
 
 /**
- * Returns the text without `lineBreaks`, as bytes: a regular expression needs much more time and memory for millions of
- * lines.
+ * Masks keys that are broken into lines. All that is between their parts stays: the lines of an edit boundary are counted in
+ * masked text, too.
  */
-function withoutBreaks(text: string): Buffer {
-  const bytes = latin1Of(text)
+function maskBroken(text: string): string {
+  // The search sees only the low byte of each character.
+  const isThere = ({ form, parts }: BrokenKey) => parts.map(({ from, to }) => text.slice(from, to)).join('') === form
+  const keys = [...broken.find(latin1Of(text))].filter(isThere)
+  if (keys.length === 0) return text
+  const parts = keys.flatMap(({ parts }) => parts.map((part, index) => ({ ...part, mark: index === 0 ? keyMark : '' })))
+  parts.sort((one, other) => one.from - other.from || other.to - one.to)
+  let masked = ''
   let end = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const isReturn = bytes[at] === 13 && (bytes[at + 1] === 10 || at === bytes.length - 1)
-    if (isReturn) continue
-    if (bytes[at] !== 10) bytes[end++] = bytes[at] ?? 0
-    else for (let blanks = 0; blanks < 32 && (bytes[at + 1] === 32 || bytes[at + 1] === 9); blanks++) at++
+  for (const { from, to, mark } of parts) {
+    if (from >= end) masked += text.slice(end, from) + mark // two keys may overlap
+    end = Math.max(end, to)
   }
-  return bytes.subarray(0, end)
-}
-
-const wrapped = (form: string): RegExp =>
-  new RegExp(Array.from(form, (char) => RegExp.escape(char)).join(`(?:${lineBreak})*`), 'g')
-
-/** Returns the same for a key that is broken into lines, with the breaks. */
-function wrappedBegun(text: string, charsMin: (form: string) => number): number {
-  const [longest = ''] = forms
-  const tail = text.slice(-3 * longest.length)
-  const breaks = [...tail.matchAll(lineBreaks)]
-  if (breaks.length === 0) return 0
-  const joined = tail.replace(lineBreaks, '')
-  const begun = forms.reduce((most, form) => Math.max(most, begunBy(joined, form, charsMin(form))), 0)
-  return begun === 0 ? 0 : tail.length - originalIndex(joined.length - begun, breaks)
-}
-
-/** Maps an index of the joined text back to the original text. */
-function originalIndex(joinedIndex: number, breaks: readonly RegExpExecArray[]): number {
-  let index = joinedIndex
-  for (const { 0: gone, index: at } of breaks) {
-    if (at > index) break
-    index += gone.length
-  }
-  return index
+  return masked + text.slice(end)
 }
 
 /** How deep an error is searched: libraries attach requests and headers to errors. */

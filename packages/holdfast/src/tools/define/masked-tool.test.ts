@@ -38,6 +38,80 @@ function toolOf(name: string): Tool {
   return tool
 }
 
+describe('a key that is broken over lines', () => {
+  const long = `made-lines-${'Q7'.repeat(10)}-${'W8'.repeat(10)}`
+  registerKey(long)
+  const [one, two, three] = [long.slice(0, 20), long.slice(20, 34), long.slice(34)]
+  const content = `A=1\nKEY=${one}\n${two}\n${three}\nB=2\n`
+  const hasPart = /Q7Q7|W8W8/
+
+  async function open() {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'box'), content)
+    return workdir
+  }
+
+  it('is masked in numbered lines, which stay as many', async () => {
+    const workdir = await open()
+    const { output } = await toolOf('read_file').run({ path: 'box' }, { workdir }, listen().run)
+    expect(output.text).toBe(`1\tA=1\n2\tKEY=${keyMark}\n3\t\n4\t\n5\tB=2`)
+  })
+
+  it('is masked in the lines that a search has found', async () => {
+    const workdir = await open()
+    const args = { pattern: 'Q7|W8', context_lines: 1 }
+    const { output } = await toolOf('grep').run(args, { workdir }, listen().run)
+    expect(output.text).toBe(`box\n1-A=1\n2:KEY=${keyMark}\n3:\n4:\n5-B=2`)
+  })
+
+  it('is masked in a diff, whether it stays, comes or goes', async () => {
+    const workdir = await open()
+    const calls = [
+      ['edit_file', { path: 'box', old_text: 'B=2', new_text: 'B=3' }],
+      ['edit_file', { path: 'box', old_text: `KEY=${one}`, new_text: 'KEY=other' }],
+      ['edit_file', { path: 'box', old_text: two, new_text: 'other\nlines' }],
+      ['delete_file', { path: 'box' }],
+      ['write_file', { path: 'other', content }],
+    ] as const
+    for (const [name, args] of calls) {
+      const prepared = await toolOf(name).prepare(args, { workdir }, notAborted)
+      invariant(prepared.type === 'ready' && prepared.preview.type === 'diff', `${name} is ready`)
+      expect(prepared.preview.diff, name).toContain(keyMark)
+      expect(prepared.preview.diff, name).not.toMatch(hasPart)
+    }
+  })
+
+  it('is masked in the lines that an edit reports, and in its refusal', async () => {
+    const workdir = await open()
+    const args = { path: 'box', old_text: 'B=2', new_text: 'B=3' }
+    const edited = await toolOf('edit_file').run(args, { workdir }, listen().run)
+    expect(edited.output.text).toContain(`2\tKEY=${keyMark}\n3\t\n4\t\n5\tB=3`)
+    const unlike = { path: 'box', old_text: `A=1\nKEY=${one}\n${two}\n${three}\nB=9`, new_text: 'x' }
+    const refused = await toolOf('edit_file').prepare(unlike, { workdir }, notAborted)
+    expect(refused).toMatchObject({ type: 'unusable', message: expect.stringContaining(keyMark) })
+    expect(JSON.stringify(refused)).not.toMatch(hasPart)
+  })
+
+  it.each([1, 5, 1000])('is masked in what a command prints in pieces of %i bytes', async (size) => {
+    const text = content.replace(/^/gm, 'some/file:12:')
+    const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+    const { run, shown, kept } = listen()
+    const tool: Tool = {
+      ...toolOf('shell'),
+      async run(_args, _context, { show, storeOutput }) {
+        for (const piece of pieces) show(piece)
+        return { type: 'ok', output: await storeOutput(pieces.map((piece) => Buffer.from(piece))) }
+      },
+    }
+    await maskedTool(tool).run({}, { workdir: '/' }, run)
+    for (const printed of [shown.join(''), Buffer.concat(kept).toString('latin1')]) {
+      expect(printed).toContain(keyMark)
+      expect(printed).not.toMatch(hasPart)
+    }
+    expect(Buffer.concat(kept).toString('latin1').split('\n')).toHaveLength(text.split('\n').length)
+  })
+})
+
 describe('the output of a masked tool', () => {
   it('contains no key of a file that is read', async () => {
     const { workdir } = await openWorkdir()

@@ -23,6 +23,7 @@ import { readerOf } from '../blobs/blob-reader.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 import { findTurnEnd } from '../log/find-turn-end.ts'
 import { readPathChanges, readTurnChanges } from './changed-files.ts'
+import { settleDuring } from './during-changes.ts'
 import { findCallChanges } from './find-call-changes.ts'
 import { lookAtOpen } from './interrupted-restore.ts'
 import type { PathChange } from './path-change.ts'
@@ -48,7 +49,7 @@ export async function diffChanges(
   const own = await read(deps.store, id, { ...range.value, head: state.seq })
   const changes = await lookAtOpen(deps.files, workdir, own)
   const ofCall = request.call === undefined ? changes : changes.filter(({ call }) => call === request.call)
-  const asked = await pickPath(deps, workdir, changedFiles(ofCall), request)
+  const asked = await pickPath(deps, workdir, changedFiles(ofCall, range.value.of), request)
   if (!asked.ok) return asked
   const files: FileDiff[] = []
   let chars = 0
@@ -74,12 +75,13 @@ type ChangedFile = {
 }
 
 /** Returns each changed file once, in the order of the first changes. A moved file has its old path. */
-function changedFiles(changes: readonly PathChange[]): readonly ChangedFile[] {
+function changedFiles(changes: readonly PathChange[], of: Range['of']): readonly ChangedFile[] {
   const moves = traceMoves(changes)
   const left = new Set(moves.values())
   const byPath = Map.groupBy(changes, ({ path }) => path)
-  return [...byPath].flatMap(([path, all]): readonly ChangedFile[] => {
-    const [first, last] = [all[0], all.at(-1)]
+  return [...byPath].flatMap(([path, recorded]): readonly ChangedFile[] => {
+    const all = of === 'session' ? settleDuring(recorded, 0) : recorded
+    const [first, last] = [all[0], recorded.at(-1)]
     if (!first || !last) return []
     const from = moves.get(path)
     const origin = from === undefined ? undefined : byPath.get(from)?.[0]

@@ -85,6 +85,53 @@ describe('planRestore', () => {
     expect(planRestore(changes, { isUndo: true })).toMatchObject({ wanted, refused: [] })
   })
 
+  describe('with a command in the background', () => {
+    const during = (call: number, seq: number, before: BeforeImage, after: PathChange['after']): PathChange => ({
+      ...change(seq, before, after),
+      call,
+      isDuring: true,
+    })
+    const planned = (changes: readonly PathChange[], after: number) =>
+      planRestore(changes, { after, paths: ['a'] }).wanted.map(({ expected, target }) => [expected, target])
+
+    it('takes what other calls did while it ran as a part of what it did', () => {
+      const changes = [change(4, file('2'), file('3')), during(1, 9, file('1'), file('5'))]
+      expect(planned(changes, 0)).toEqual([[file('5'), file('1')]])
+      expect(planRestore(changes, {})).toMatchObject({ wanted: [], refused: [{ path: 'a' }] })
+      const back = [change(4, file('2'), file('1')), during(1, 9, file('1'), file('1'))]
+      expect(planRestore(back, { paths: ['a'] })).toMatchObject({ wanted: [], refused: [] })
+    })
+
+    it('goes on with what another call left, if it began before the point or before that call ended', () => {
+      const changes = [change(4, file('2'), file('3')), during(1, 9, file('1'), file('5'))]
+      expect(planned(changes, 2)).toEqual([[file('5'), file('2')]])
+      expect(planned([during(1, 9, file('1'), file('5'))], 2)).toEqual([])
+      expect(planned([during(1, 6, file('1'), file('2')), during(3, 9, file('4'), file('5'))], 0)).toEqual([
+        [file('5'), file('1')],
+      ])
+    })
+
+    it('is not undone alone where another call changed the file too', () => {
+      const changes = [change(4, file('2'), file('3')), during(1, 9, file('1'), file('5'))]
+      for (const [only, why] of [
+        [[9], 'another call changed it'],
+        [[4], 'this session changed it again since'],
+      ] as const)
+        expect(planRestore(changes, { only, paths: ['a'] })).toMatchObject({
+          wanted: [],
+          refused: [{ path: 'a', why: expect.stringContaining(why) }],
+        })
+    })
+
+    it('is no excuse for what others changed before it', () => {
+      const changes = [change(1, file('1'), file('2')), during(3, 9, file('4'), file('5'))]
+      expect(planRestore(changes, { paths: ['a'] })).toMatchObject({
+        wanted: [],
+        refused: [{ path: 'a', why: 'others changed it between changes of this session' }],
+      })
+    })
+  })
+
   it('takes only the paths that are asked for, and refuses those it does not know', () => {
     const changes = [change(1, absent, file('1')), change(2, absent, file('2'), 'b')]
     expect(planRestore(changes, { paths: ['b', 'c'] })).toEqual({

@@ -8,6 +8,7 @@ import {
   traceMoves,
 } from '@holdfast/protocol'
 import type { WantedFile } from '../../ports/workspace-files.ts'
+import { settleDuring } from './during-changes.ts'
 import { linkContents, linkNames, listNames } from './link-paths.ts'
 import type { PathChange } from './path-change.ts'
 
@@ -30,6 +31,8 @@ export type RestorePlan = {
 type PlanOptions = {
   /** Only what these records changed; other changes of the same files since the first are not undone with them. */
   readonly only?: readonly Seq[] | undefined
+  /** The record to go back to. */
+  readonly after?: Seq | undefined
   /** Only these paths. */
   readonly paths?: readonly string[] | undefined
   /** Whether it undoes a restore, whose files a person has named. */
@@ -42,7 +45,10 @@ type PlanOptions = {
  * put back, or none of them: otherwise the file would be lost. So are a file and what is in a folder of its name. What was
  * found at the end of a command in the background is put back only where a person names it: others may have changed it.
  */
-export function planRestore(changes: readonly PathChange[], { only, paths, isUndo = false }: PlanOptions): RestorePlan {
+export function planRestore(
+  changes: readonly PathChange[],
+  { only, after = 0, paths, isUndo = false }: PlanOptions,
+): RestorePlan {
   const undone = only === undefined ? changes : changes.filter(({ seq }) => only.includes(seq))
   const linked = [...undone, ...linkNames(undone)]
   const moved = linkMoves(linked)
@@ -54,9 +60,15 @@ export function planRestore(changes: readonly PathChange[], { only, paths, isUnd
   const wanted: PlannedFile[] = []
   const refused: RefusedFile[] = []
   const finished: RestoredFile[] = []
-  for (const [path, all] of byPath) {
+  for (const [path, recorded] of byPath) {
+    const all = only === undefined ? settleDuring(recorded, after) : recorded
     const [first, last] = [all[0], all.at(-1)]
-    if (!first || !last || (asked && !asked.has(path)) || (only !== undefined && !only.includes(first.seq))) continue
+    if (!first || !last || (asked && !asked.has(path))) continue
+    if (only !== undefined && !only.includes(first.seq)) {
+      const isMixed = all.some(({ seq, isDuring }) => isDuring && only.includes(seq))
+      if (isMixed) refused.push({ path, why: changedMeanwhile })
+      continue
+    }
     const { before: target } = first
     const done = finishedBy(last, first)
     if (done) {
@@ -115,6 +127,8 @@ export function keepTogether<Item extends { readonly path: string }>(
 /** Says why a file stays that belongs together with a refused one. */
 export const leftWith = ({ path, why }: RefusedFile): string =>
   `it belongs together with ${escapeLine(path)}, which stays: ${why}`
+
+const changedMeanwhile = 'another call changed it while this one ran in the background; go back to a turn or message'
 
 const changedDuring = 'changed while a background command ran; name it to put it back'
 

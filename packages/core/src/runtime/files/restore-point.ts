@@ -16,6 +16,7 @@ import { findTurnEnd } from '../log/find-turn-end.ts'
 import { isFromBefore, readPathChanges } from './changed-files.ts'
 import { findCallChanges } from './find-call-changes.ts'
 import { lookAtOpen } from './interrupted-restore.ts'
+import type { PathChange } from './path-change.ts'
 import { planRestore, type RestorePlan } from './plan-restore.ts'
 
 type Deps = Pick<RuntimeDeps, 'store' | 'files'>
@@ -36,8 +37,9 @@ export async function planFor(
   const plan = async (after: Seq, only?: readonly Seq[]): Promise<Result<RestorePlan>> => {
     const since = await changesSince(after)
     // What a call of an earlier turn had done when it was aborted happened before this point.
-    const changes = only === undefined ? since.filter((change) => !isFromBefore(change, after)) : since
-    const planned = planRestore(changes, { only, paths, isUndo: undo })
+    const isSince = (change: PathChange) => change.isDuring === true || !isFromBefore(change, after)
+    const changes = only === undefined ? since.filter(isSince) : since
+    const planned = planRestore(changes, { only, after, paths, isUndo: undo })
     const count = planned.wanted.length + planned.refused.length
     if (count <= limits.restoredFilesMax) return ok(planned)
     const message = `${count} files changed since; up to ${limits.restoredFilesMax} are restored at once. Name some with paths.`
@@ -50,7 +52,11 @@ export async function planFor(
   if (message !== undefined) return message <= upTo ? plan(message - 1) : refuse(noMessage(message))
   if (call !== undefined) {
     const found = await findCallChanges(store, id, call)
-    return found.ok ? plan(found.value[0] - 1, found.value) : found
+    if (!found.ok) return found
+    // What a command in the background changed may be mixed with what other calls did while it ran.
+    const since = await changesSince(call)
+    const isDuring = since.some((one) => one.isDuring && found.value.includes(one.seq))
+    return plan(isDuring ? call : found.value[0] - 1, found.value)
   }
   invariant(undo, 'a restore goes back to one point')
   const undoOf = await findUndone(store, id, upTo, async (seq) =>

@@ -138,7 +138,7 @@ describe('a command in a git work tree', () => {
     await holdfast.close()
   })
 
-  it('in the background is listed with a file that an edit changed before it, which is not put back', async () => {
+  it('in the background is listed with a file that an edit changed before it, which is put back whole where it is named', async () => {
     const { holdfast, session } = await open()
     await session.prompt('run in background until [ -e ignored ]; do sleep 0.05; done; echo more >> tool.sh').text()
     await session.prompt('read tool.sh').text()
@@ -149,10 +149,55 @@ describe('a command in a git work tree', () => {
     expect(text('tool.sh')).toBe('1\nmore\n')
     expect((await session.restoreFiles({ message: 1 })).refused).toMatchObject([{ path: 'tool.sh' }])
     expect(text('tool.sh')).toBe('1\nmore\n')
+    const [shell] = (await session.messages()).flatMap((one) => (one.kind === 'tool_call' ? [one.call.id] : []))
+    const why = 'another call changed it while this one ran in the background; go back to a turn or message'
+    const alone = await session.restoreFiles({ call: shell, paths: ['tool.sh'] })
+    expect([alone.restored, alone.refused]).toEqual([[], [{ path: 'tool.sh', why }]])
+    write('tool.sh', 'mine\n')
+    expect((await session.restoreFiles({ message: 1, paths: ['tool.sh'] })).restored).toEqual([])
+    expect(text('tool.sh')).toBe('mine\n')
+    write('tool.sh', '1\nmore\n')
+    expect((await session.diffChanges())[0]?.diff).toContain('-one\n+1\n+more\n')
+    expect((await session.restoreFiles({ message: 1, paths: ['tool.sh'] })).refused).toEqual([])
+    expect(text('tool.sh')).toBe('one\n')
     await holdfast.close()
   })
 
-  it('in the background is listed with files that other calls changed after it, which are not put back', async () => {
+  it('in the background that changes a file while another command runs does so for the session, at any point', async () => {
+    const { holdfast, session } = await open()
+    const until = (n: number) =>
+      `until [ -e ignored/${n} ]; do sleep 0.05; done; echo ${n} >> tool.sh; touch ignored/done-${n}`
+    const sees = (n: number) =>
+      expect.poll(() => existsSync(join(workdir, `ignored/done-${n}`)), { timeout: 15_000 }).toBe(true)
+    mkdirSync(join(workdir, 'ignored'))
+    await session.prompt(`run in background ${until(1)}; ${until(2)}; ${until(3)}`).text()
+    write('ignored/1', '')
+    await sees(1)
+    await session
+      .prompt('run touch ignored/2; until [ -e ignored/done-2 ]; do sleep 0.05; done; echo x > new.txt')
+      .text()
+    write('ignored/3', '')
+    const last = async () => (await session.touchedFiles()).map(({ path, during }) => [path, during]).sort()
+    await expect.poll(last, { timeout: 15_000 }).toEqual([
+      ['new.txt', undefined],
+      ['tool.sh', true],
+    ])
+    expect(text('tool.sh')).toBe('one\n1\n2\n3\n')
+    // At the end of the first turn the command had not changed it again.
+    const paths = ['tool.sh']
+    expect(await session.restoreFiles({ turn: 0, paths })).toMatchObject({
+      restored: [{ path: 'tool.sh' }],
+      refused: [],
+    })
+    expect(text('tool.sh')).toBe('one\n1\n')
+    await session.restoreFiles({ undo: true })
+    expect(text('tool.sh')).toBe('one\n1\n2\n3\n')
+    expect(await session.restoreFiles({ message: 1, paths })).toMatchObject({ refused: [] })
+    expect(text('tool.sh')).toBe('one\n')
+    await holdfast.close()
+  })
+
+  it('in the background is listed with files that other calls changed after it, which are put back whole where they are named', async () => {
     const { holdfast, session } = await open()
     const command = 'echo 2 >> tool.sh; echo 2 > gone.txt; echo 2 > new.txt; until [ -e ignored ]; do sleep 0.05; done'
     await session.prompt(`run in background ${command}`).text()
@@ -166,8 +211,10 @@ describe('a command in a git work tree', () => {
     await expect.poll(async () => (await during()).sort(), { timeout: 15_000 }).toEqual(both)
     const { restored, refused } = await session.restoreFiles({ message: 1 })
     expect([restored.map(({ path }) => path), refused.map(({ path }) => path).sort()]).toEqual([['kept.txt'], both])
-    expect((await session.restoreFiles({ message: 1, paths: both })).restored).toEqual([])
     expect(['tool.sh', 'new.txt', 'kept.txt'].map(text)).toEqual(['one\nedited\n', '2\n3\n', 'kept\n'])
+    expect((await session.restoreFiles({ message: 1, paths: both })).refused).toEqual([])
+    expect(['tool.sh', 'gone.txt'].map(text)).toEqual(['one\n', 'gone\n'])
+    expect(existsSync(join(workdir, 'new.txt'))).toBe(false)
     await holdfast.close()
   })
 

@@ -158,9 +158,9 @@ async function compareIn(
     if (before.type === 'as now' || before.type === 'of another call') continue
     // A repository in this one is a folder, and still there.
     const now = before.type !== 'known' && seen?.state.type === 'absent' && (await isThere(path)) ? null : seen
-    if (before.type === 'known' && now !== null && isSameState(before.entry.state, now.state)) continue
-    const change = await toChange(path, before, now, { wasIgnored: isIgnored(path), blobs })
-    if (change) changes.push(change)
+    const isAsBefore = before.type === 'known' && now !== null && isSameState(before.entry.state, now.state)
+    if (isAsBefore && !left.has(path)) continue
+    changes.push(await toChange(path, before, now, { wasIgnored: isIgnored(path), blobs }))
     if (now?.state.type === 'link') links.set(path, now.state.target)
   }
   const names = [...unreadable.keys(), ...status.unreadable, ...moved.unreadable]
@@ -175,10 +175,10 @@ type Before =
   /** It was not read before the command. */
   | { readonly type: 'unknown' }
 
-/** What was at a path before the part of the command, if other calls have changed it while the command ran. */
+/** What was at a path before a command, if other calls may have changed it while the command ran. */
 type BeforeAmongCalls =
   | Before
-  /** Others have changed it besides the command: what it was before the command alone is lost. */
+  /** Others have changed it besides the command, and what it was before is not known. */
   | { readonly type: 'mixed' }
   /** The command has not changed it. */
   | { readonly type: 'of another call' }
@@ -186,7 +186,10 @@ type BeforeAmongCalls =
 const beforeOf = (captured: SeenEntry | Unread): Before =>
   'stamp' in captured ? { type: 'unknown' } : { type: 'known', entry: captured }
 
-/** Separates the change of the command at a path from those of other calls that ran meanwhile. */
+/**
+ * Returns what was at a path before a command, though other calls changed it while the command ran: their changes are a part
+ * of what is recorded for the command then. What only they changed is theirs.
+ */
 function withCalls(
   was: Before,
   seen: SeenEntry | null,
@@ -196,11 +199,10 @@ function withCalls(
   if (calls === undefined) return was
   const { left } = calls
   if (left === null) return { type: 'mixed' }
+  const before: Before = was.type === 'as now' && seen !== null ? { type: 'known', entry: seen } : was
   const isTheirs = seen !== null && isSameState(seen.state, left)
-  if (isTheirs && (wasIgnored || !isChangedBefore(calls, was.type === 'as now' ? { type: 'known', entry: seen } : was)))
-    return { type: 'of another call' }
-  if (isTheirs) return { type: 'mixed' }
-  return was.type === 'known' && isSameState(was.entry.state, left) ? was : { type: 'mixed' }
+  if (isTheirs && (wasIgnored || !isChangedBefore(calls, before))) return { type: 'of another call' }
+  return before.type === 'known' && !wasIgnored ? before : { type: 'mixed' }
 }
 
 /** Whether a path is in a nested repository, which `git status` of this one does not cover. */
@@ -277,10 +279,9 @@ async function toChange(
   found: Changed,
   now: SeenEntry | null,
   { wasIgnored, blobs }: ChangeOptions,
-): Promise<FileChange | null> {
+): Promise<FileChange> {
   const before = await toBefore(found, blobs)
-  if (now?.state.type === 'absent')
-    return before.type === 'absent' ? null : { path, change: 'deleted', contentHash: identify(path, null), before }
+  if (now?.state.type === 'absent') return { path, change: 'deleted', contentHash: identify(path, null), before }
   const contentHash = now?.state.type === 'file' ? { contentHash: identify(path, now.state.hash) } : {}
   const after = now ? { ...contentHash, ...leftAt(now.state) } : {}
   if (before.type !== 'absent') return { path, change: 'modified', before, ...after }

@@ -119,6 +119,31 @@ const newcomers: HostileCase = {
   },
 }
 
+/** Follows a session with many viewers that read, while large records come: none of them may be cut. */
+const readers: HostileCase = {
+  name: 'readers',
+  from: 'client',
+  async run(run) {
+    const [count, prompts] = run.isQuick ? [20, 1] : [150, 4]
+    const id = await startLargeSession(run, 3)
+    const last = 'the last title'
+    const followed = Array.from({ length: count }, async () => {
+      const response = await follow(run, `/sessions/${id}/events`)
+      let end = ''
+      for await (const piece of response.setEncoding('utf8')) {
+        if ((end + piece).includes(last)) return [] // leaving the loop closes the connection
+        end = piece.slice(-200)
+      }
+      return [`a viewer that reads was cut, with status ${response.statusCode}, after ${end}`]
+    })
+    const opened = await run.server.sessions.open(SessionId.parse(id))
+    if (!opened.ok) throw new Error(opened.fault.message)
+    await sendLargePrompts(opened.value, prompts)
+    await createSession(opened.value).rename(last)
+    return { did: `${count} viewers read ${prompts} large prompts`, violations: (await Promise.all(followed)).flat() }
+  },
+}
+
 /** Reads pages of large messages, many at once: each must be bounded, and together they must show every message. */
 const largePages: HostileCase = {
   name: 'large-pages',
@@ -272,6 +297,7 @@ export const clientCases: readonly HostileCase[] = [
     silentReplays,
     silentExports,
     newcomers,
+    readers,
     largePages,
     uploads,
     redactedExport,

@@ -15,7 +15,7 @@ export function answerBrokenRequests(server: Server): void {
   server.prependListener('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     requests.set(incoming.socket, { incoming, outgoing })
   })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  const answerBroken = (error: NodeJS.ErrnoException, socket: Duplex) => {
     const { incoming, outgoing } = requests.get(socket) ?? {}
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
     else if (!incoming || !outgoing) refuseOn(socket, describeError(error))
@@ -26,6 +26,14 @@ export function answerBrokenRequests(server: Server): void {
     // The error is in the bytes after a whole request. Its client must learn what came of it.
     else if (incoming.complete) outgoing.once('close', () => socket.end(() => socket.destroy()))
     else refuseOn(socket, describeError(error))
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return answerBroken(error, socket)
+    // After the sockets were read: the request may have come while the event loop was blocked.
+    const before = requests.get(socket)
+    setImmediate(() => {
+      if (requests.get(socket) === before) answerBroken(error, socket)
+    })
   })
   server.on('connect', (_, socket) => refuseOn(socket, { status: 405, fault: notAProxy }))
   server.on('checkExpectation', (_, outgoing) => {

@@ -20,16 +20,21 @@ const stallChecks = 4
 const lateMsMax = 1000
 
 /**
- * Cuts connections whose client took no byte for `stallMs` although some wait, and idle ones. Checks several times in
- * between: Node takes the bytes that the system buffered right after a write for progress, and reports a stall one
- * timeout later.
+ * Cuts connections whose client took no byte for `stallMs` although some wait, and those that were kept long enough for a
+ * next request. Checks several times in between: Node takes the bytes that the system buffered right after a write for
+ * progress, and reports a stall one timeout later. A client that has not sent its headers yet is not idle: Node refuses
+ * it after the time for headers.
  */
-export function cutStalled(server: Server, stallMs: number, isBusy: (socket: Socket) => boolean): void {
+export function cutStalled(
+  server: Server,
+  stallMs: number,
+  { isBusy, closeKept }: Pick<Connections, 'isBusy' | 'closeKept'>,
+): void {
   const checkMs = Math.ceil(stallMs / stallChecks)
   const stalls = new WeakMap<Socket, { readonly bytes: number; readonly checks: number; readonly atMs: number }>()
   server.setTimeout(checkMs)
   server.on('timeout', (socket) => {
-    if (!isBusy(socket)) return socket.destroy()
+    if (!isBusy(socket)) return closeKept(socket)
     // A request that is being worked on keeps its connection: nothing waits for its client yet.
     if (socket.writableLength === 0) return
     const [last, atMs, bytes] = [stalls.get(socket), performance.now(), socket.bytesWritten]
@@ -42,6 +47,8 @@ export function cutStalled(server: Server, stallMs: number, isBusy: (socket: Soc
   })
 }
 
+type Connections = ReturnType<typeof trackConnections>
+
 /**
  * Tracks the open connections. `closeIdle` closes every idle one, now and as soon as one becomes idle. Node's own
  * `closeIdleConnections` skips connections without a request yet, which browsers open in advance.
@@ -49,6 +56,8 @@ export function cutStalled(server: Server, stallMs: number, isBusy: (socket: Soc
 export function trackConnections(server: Server) {
   const requests = new Map<Socket, number>()
   const incoming = new Set<IncomingMessage>()
+  /** How many bytes of a connection were read when its last answer was sent. */
+  const readBefore = new WeakMap<Socket, number>()
   let isClosing = false
   const closeIfIdle = (socket: Socket) => {
     if (requests.get(socket) === 0) socket.destroySoon()
@@ -66,14 +75,23 @@ export function trackConnections(server: Server) {
     response.once('close', () => {
       incoming.delete(request)
       if (!requests.has(socket)) return
+      readBefore.set(socket, socket.bytesRead)
       requests.set(socket, (requests.get(socket) ?? 1) - 1)
       if (isClosing) closeIfIdle(socket)
     })
   })
 
+  const isBusy = (socket: Socket) => (requests.get(socket) ?? 0) > 0
   return {
     all: () => requests.keys(),
-    isBusy: (socket: Socket) => (requests.get(socket) ?? 0) > 0,
+    isBusy,
+    /** Closes a connection that is kept for a next request, unless some of it came. */
+    closeKept(socket: Socket): void {
+      // After the sockets were read: the request may have come while the event loop was blocked, and would be lost.
+      setImmediate(() => {
+        if (!isBusy(socket) && readBefore.get(socket) === socket.bytesRead) socket.destroy()
+      })
+    },
     closeIdle(): void {
       isClosing = true
       for (const socket of requests.keys()) closeIfIdle(socket)
@@ -92,7 +110,7 @@ const partialMs = 250
 export async function closeWithin(
   graceMs: number,
   server: Server,
-  { closeIdle, cutPartial }: Pick<ReturnType<typeof trackConnections>, 'closeIdle' | 'cutPartial'>,
+  { closeIdle, cutPartial }: Pick<Connections, 'closeIdle' | 'cutPartial'>,
 ): Promise<void> {
   const timers = [setTimeout(cutPartial, partialMs), setTimeout(() => server.closeAllConnections(), graceMs)]
   const closed = once(server, 'close')

@@ -75,6 +75,8 @@ export type ServerOptions = GivenDeps &
     /** How long a client may take to send its headers, and its whole request. */
     readonly headersTimeoutMs?: number
     readonly requestTimeoutMs?: number
+    /** How long a connection is kept for a next request. */
+    readonly keptMs?: number
     /** How long a client may send no byte of a body. */
     readonly bodyStallMs?: number
     /** How long a client may take no byte of what waits for it. */
@@ -102,6 +104,15 @@ export interface HoldfastServer {
   close(): Promise<void>
 }
 
+/** As long as for a client that does not read: one on a busy machine may connect long before it sends. */
+const headersMs = limits.viewerStallMs
+
+/** The largest body at the slowest pace that is allowed. A body that comes more slowly is refused much earlier. */
+const longestRequestMs = headersMs + limits.bodyStallMs + (limits.blobBytesMax / limits.bodyBytesPerSecondMin) * 1000
+
+/** Longer than proxies keep theirs (60 s is usual): a request that is sent while the server closes its connection is lost. */
+const keptMs = 65_000
+
 /** Opens the server. Refuses to listen on a public address without a token. */
 export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
   const { host, tokens, now, after = wallClock.after, onProblem } = options
@@ -113,19 +124,19 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const proxies = createProxies(options.trustedProxies ?? [])
   if (!proxies.ok) return proxies
 
-  const headersTimeout = options.headersTimeoutMs ?? 10_000
+  const headersTimeout = options.headersTimeoutMs ?? headersMs
   const server = createServer({
     headersTimeout,
-    requestTimeout: options.requestTimeoutMs ?? 60_000,
+    requestTimeout: options.requestTimeoutMs ?? longestRequestMs,
     connectionsCheckingInterval: Math.min(headersTimeout, 1000),
-    keepAliveTimeout: 5000,
+    keepAliveTimeout: options.keptMs ?? keptMs,
     requireHostHeader: false, // our own check refuses it, with the error that every refusal has
   })
   answerBrokenRequests(server)
   server.maxConnections = options.connectionsMax ?? limits.connectionsMax
   reportDrops(server, now, onProblem)
   const connections = trackConnections(server)
-  cutStalled(server, options.stallMs ?? limits.viewerStallMs, connections.isBusy)
+  cutStalled(server, options.stallMs ?? limits.viewerStallMs, connections)
   cutVanishedPeers(server, { connections: connections.all })
   const listening = await listen(server, options)
   if (!listening.ok) return listening

@@ -56,7 +56,8 @@ export function createAttachment(
 ): Attachment {
   let current: Current = { handle: first, left: new AbortController(), role }
   /** Commands are sent in the client's name, so that a viewer's are refused. */
-  const sessionOf = (handle: SessionHandle) => createClientSession(handle, client)
+  const sessionOf = (handle: SessionHandle) =>
+    createClientSession(handle, { client, role: current.role ?? 'driver', mayDrive: mayDrive ?? false })
   /** Runs one move at a time. */
   const inTurn = createSerialQueue()
 

@@ -22,7 +22,7 @@ import {
   type SubscribeOptions,
   type TrustScope,
 } from '@holdfast/protocol'
-import { bindClient, bindSeat } from './bound-handle.ts'
+import { bindClient, bindSeat, type ClientRights, confineClient } from './bound-handle.ts'
 import { createRequests } from './requests.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createSessionModels } from './session-models.ts'
@@ -93,8 +93,9 @@ export type Session = Readonly<ReturnType<typeof createMethods>> & {
   as(client: string): Session
   /**
    * Attaches a client at once and returns the session bound to it. `role` says what it got then: `viewer` if another client
-   * drives. A viewer may send no command; with `mayDrive` it may claim control and abort. Refused: bad_request,
-   * invalid_role, foreign_attachment.
+   * drives. A viewer may send no command; with `mayDrive` it may claim control and abort. The returned session cannot
+   * attach another client, or the same one with more rights. Refused: bad_request, invalid_role, foreign_attachment,
+   * not_driver.
    */
   attach(options?: AttachOptions): Promise<AttachedSession>
 }
@@ -110,9 +111,9 @@ export type AttachedSession = Session &
 /** Creates the methods of a session on any handle. */
 export const createSession = (handle: SessionHandle): Session => createSessionOf(handle, handle)
 
-/** Creates the methods of a session in the name of a client. */
-export const createClientSession = (handle: SessionHandle, client: string): Session =>
-  createSessionOf(bindClient(handle, client), handle)
+/** Creates the methods of a session in the name of a client that has these rights. */
+export const createClientSession = (handle: SessionHandle, rights: ClientRights): Session =>
+  createSessionOf(confineClient(handle, rights), handle)
 
 /** `unnamed` follows turns: a subscription in a client's name would attach it, and keep it attached after `detach`. */
 function createSessionOf(handle: SessionHandle, unnamed: Pick<SessionHandle, 'subscribe'>): Session {
@@ -123,7 +124,7 @@ function createSessionOf(handle: SessionHandle, unnamed: Pick<SessionHandle, 'su
     async attach(options) {
       const seat = orThrow(await handle.attach(options))
       const { client, role } = seat
-      const { handle: bound, detach } = bindSeat(handle, seat)
+      const { handle: bound, detach } = bindSeat(handle, seat, options)
       return { ...createSessionOf(bound, unnamed), client, role, detach, [Symbol.asyncDispose]: detach }
     },
   }

@@ -12,7 +12,8 @@ import {
   withChild,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { askedText, previewText, type RunOutput } from '../render/run-output.ts'
+import { askedText, previewText } from '../render/preview-text.ts'
+import type { RunOutput } from '../render/run-output.ts'
 import { headText, messageText } from '../render/transcript-text.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import type { Output } from '../terminal/output.ts'

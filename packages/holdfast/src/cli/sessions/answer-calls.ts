@@ -9,7 +9,8 @@ import {
   type SessionHandle,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { askedText, type RunOutput } from '../render/run-output.ts'
+import { askedText } from '../render/preview-text.ts'
+import type { RunOutput } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import type { AskDeps } from '../terminal/prompt-user.ts'
 import { askApproval } from './ask-approval.ts'

@@ -20,7 +20,8 @@ import {
   type SessionView,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { createRunOutput, type MarkdownPrinter, previewText, type RunOutput } from '../render/run-output.ts'
+import { previewText } from '../render/preview-text.ts'
+import { createRunOutput, type MarkdownPrinter, type RunOutput } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 import { createPaint } from '../terminal/output.ts'

@@ -13,7 +13,7 @@ import {
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { checkNamed, withSessions } from '../connect/connect.ts'
 import { openNamed } from '../connect/session-name.ts'
-import { askedText } from '../render/run-output.ts'
+import { askedText } from '../render/preview-text.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, exitCodes } from '../terminal/exit.ts'
 import type { Output } from '../terminal/output.ts'

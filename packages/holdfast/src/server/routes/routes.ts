@@ -3,15 +3,15 @@ import { loginRoutes } from './access/login.ts'
 import { permissionRoutes } from './access/permissions.ts'
 import { tokenRoutes } from './access/tokens.ts'
 import { trustRoutes } from './access/trust.ts'
+import { folderRoutes } from './server/folders.ts'
 import { modelSettingRoutes } from './server/model-settings.ts'
 import { healthRoutes, serverRoutes } from './server/server.ts'
 import { spendingRoutes } from './server/spending.ts'
-import { workspaceRoutes } from './server/workspaces.ts'
 import { attachmentRoutes } from './sessions/attachments.ts'
 import { blobRoutes } from './sessions/blobs.ts'
 import { commandRoutes } from './sessions/commands.ts'
 import { eventRoutes, newsRoutes } from './sessions/events.ts'
-import { folderRoutes } from './sessions/paths.ts'
+import { pathRoutes } from './sessions/paths.ts'
 import { sessionRoutes } from './sessions/sessions.ts'
 import { streamRoutes } from './sessions/stream.ts'
 import { transferRoutes } from './sessions/transfer.ts'
@@ -27,8 +27,8 @@ export const routes: readonly Route[] = [
   ...spendingRoutes,
   ...permissionRoutes,
   ...trustRoutes,
-  ...workspaceRoutes,
   ...folderRoutes,
+  ...pathRoutes,
   ...sessionRoutes,
   ...newsRoutes,
   ...streamRoutes,

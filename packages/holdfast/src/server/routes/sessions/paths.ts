@@ -52,5 +52,5 @@ const completeInFolder = defineRoute({
   },
 })
 
-export const folderRoutes: readonly Route[] = [completeFolders, completeInFolder]
-export const completionRoutes: readonly Route[] = [completeInSession]
+export const pathRoutes: readonly Route[] = [completeFolders, completeInFolder]
+export const sessionPathRoutes: readonly Route[] = [completeInSession]

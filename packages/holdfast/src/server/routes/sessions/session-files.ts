@@ -15,7 +15,7 @@ import {
 import { z } from 'zod'
 import { defineRead } from '../../define/define-read.ts'
 import { flag, pageLimit, type Route, wholeNumber } from '../../define/route.ts'
-import { completionRoutes } from './paths.ts'
+import { sessionPathRoutes } from './paths.ts'
 
 const getFileChanges = defineRead(
   '/file-changes',
@@ -141,7 +141,7 @@ export const sessionFileRoutes: readonly Route[] = [
     getDiff,
     getRestorePreview,
     getFile,
-    ...completionRoutes,
+    ...sessionPathRoutes,
     getInstructions,
     getBoundaries,
   ],

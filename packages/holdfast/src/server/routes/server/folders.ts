@@ -40,7 +40,7 @@ async function named(name: string, listed: Promise<Result<readonly unknown[]>>):
 }
 
 /** The routes that list the hooks, tools, skills, agents, servers and commands of a folder. */
-export const workspaceRoutes: readonly Route[] = [
+export const folderRoutes: readonly Route[] = [
   ofFolder({
     on: 'GET /v1/hooks',
     summary: 'List the hooks of a folder: those that run, and those of its workspace that do not',

@@ -167,7 +167,8 @@ const foreignFolders: HostileCase = {
   from: 'import',
   async run(run) {
     const violations: string[] = []
-    for (const cwd of ['/', '/etc', process.env['HOME'] ?? '/root', '../..', '.']) {
+    const folders = ['/', '/etc', '/usr/lib', '/dev', process.env['HOME'] ?? '/root', '../..', '.']
+    for (const cwd of folders) {
       const at = { timestamp: '2026-01-02T03:04:05Z', sessionId: `folder-${cwd}`, cwd }
       const message = { role: 'user', content: 'q' }
       const text = line({ type: 'user', uuid: 'm0', parentUuid: null, message, ...at })
@@ -178,7 +179,7 @@ const foreignFolders: HostileCase = {
     }
     const listed = JSON.parse((await ask(run.server, '/sessions?limit=50')).text)
     const imported = listed.sessions.filter(({ messageCount }: { messageCount: number }) => messageCount === 1)
-    if (imported.length < 5) violations.push(`only ${imported.length} sessions were imported`)
+    if (imported.length < folders.length) violations.push(`only ${imported.length} sessions were imported`)
     for (const { id, handle, workspace } of imported) {
       if (workspace !== '') violations.push(`${handle} works in ${workspace}`)
       const body = { type: 'sendPrompt', content: 'go on', commandId: `prompt-${id}` }

@@ -1,14 +1,17 @@
 import { isAbsolute } from 'node:path'
 import { escapeLine, noWorkdir, type Result } from '@holdfast/protocol'
+import { isInside } from '../../system/files/resolve-path.ts'
 import type { ImportDeps } from './host/import-deps.ts'
 import type { Remark } from './parse/conversation.ts'
 
-/** Folders of the system. Projects are never in them or below them. */
-const systemRoots = /^\/(etc|usr|bin|sbin|lib|lib32|lib64|libx32|boot|dev|proc|sys|run|System|Library)(\/|$)/
+/** Folders of the system. Projects are never in them or below them, except in homes that lie there. */
+const systemRoots =
+  /^(\/private)?\/(etc|usr|bin|sbin|lib|lib32|lib64|libx32|boot|dev|proc|sys|run|snap|nix|System|Library|var\/(?!(home|tmp|folders|www)\/)[^/]+)(\/|$)/
 /** Folders of the system that have folders of users below them. */
-const sharedFolders = /^\/(private(\/etc.*)?|var|opt|srv|tmp|mnt|media|home|Users|Volumes|Applications)?$/
-/** The home directory of any user. */
-const homeFolder = /^(\/(home|Users|var\/home)\/[^/]+|(\/var)?\/root)$/
+const sharedFolders =
+  /^\/(private|(private\/)?var(\/(home|tmp|folders|www))?|opt|srv|(private\/)?tmp|mnt|media|home|Users|Volumes|Applications)?$/
+/** The home directory of any user. `/Users/Shared` is nobody's. */
+const homeFolder = /^(\/(home|Users|var\/home)\/(?!Shared\/)[^/]+|((\/private)?\/var)?\/root)(?=\/|$)/
 
 type WorkdirDeps = Pick<ImportDeps, 'resolveWorkdir' | 'homes'>
 
@@ -38,7 +41,18 @@ export function chooseWorkdir(
   return 'then' in real ? real.then(choose) : choose(real)
 }
 
+/**
+ * Returns what is wrong with a folder. Every hidden folder at the top of a home directory is refused, also one like
+ * `~/.dotfiles`: which of them hold keys cannot be listed, and to give a session another folder takes one command.
+ */
 function findObjection(path: string, homes: readonly string[]): string | null {
-  if (homeFolder.test(path) || homes.includes(path)) return 'a home directory'
-  return systemRoots.test(path) || sharedFolders.test(path) ? 'a folder of the system' : null
+  const named = homeFolder.exec(path)?.[0]
+  if (path !== '/' && (path === named || homes.includes(path))) return 'a home directory'
+  const own = homes.find((home) => home !== '/' && isInside(home, path))
+  const inHome = path.slice((own ?? named ?? '').length)
+  if (/^\/(\.|Library(\/|$))/.test(inHome)) return 'for keys, settings and data of programs'
+  if (own !== undefined) return null
+  if (named !== undefined) return 'in the home directory of another user'
+  const isAboveHome = homes.some((home) => isInside(path, home))
+  return isAboveHome || systemRoots.test(path) || sharedFolders.test(path) ? 'a folder of the system' : null
 }

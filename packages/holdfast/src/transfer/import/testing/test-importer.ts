@@ -56,7 +56,7 @@ export async function openTestImporter(
       newSessionId,
       newHandle,
       now: changed.clock.now,
-      homes: ['/home/test'],
+      homes: ['/home/mia'],
       defaultModel: changed.models.defaultModel(),
       resolveWorkdir: async (path) => ok(path),
     }

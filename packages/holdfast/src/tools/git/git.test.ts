@@ -310,6 +310,69 @@ describe("a hostile repository's own configuration", () => {
     expect(await readdir(beside)).not.toContain('ran')
   })
 
+  it('runs no program of any other setting, of a file that it includes or of a submodule, also for a commit', async () => {
+    const repository = await openRepository({ 'a.txt': 'one\n', '.gitattributes': '*.txt diff=evil merge=evil\n' })
+    const { git, write, workdir, beside, run } = repository
+    const program = join(beside, 'evil.sh')
+    await writeFile(program, `#!/bin/sh\ntouch ${beside}/ran\ncat "$1" 2>/dev/null\n`, { mode: 0o755 })
+    await git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', workdir, 'inner')
+    await writeFile(join(workdir, 'inner/a.txt'), 'changed\n')
+    const settings = {
+      'core.fsmonitor': program,
+      'core.pager': program,
+      'core.editor': program,
+      'core.sshCommand': program,
+      'core.askPass': program,
+      'core.gitProxy': program,
+      'core.alternateRefsCommand': program,
+      'sequence.editor': program,
+      'diff.external': program,
+      'diff.evil.command': program,
+      'diff.evil.textconv': program,
+      'merge.evil.driver': program,
+      'credential.helper': `!${program}`,
+      'trailer.x.command': program,
+      'trailer.x.cmd': program,
+      'uploadpack.packObjectsHook': program,
+      'interactive.diffFilter': program,
+      'alias.status': `!${program}`,
+      'alias.log': `!${program}`,
+      'format.pretty': '%(trailers)',
+      'diff.submodule': 'diff',
+      'status.submoduleSummary': 'true',
+    }
+    for (const [name, value] of Object.entries(settings))
+      for (const folder of ['.', 'inner']) await git('-C', folder, 'config', name, value)
+    await git('-C', 'inner', 'config', 'filter.evil.clean', program)
+    await writeFile(join(workdir, 'inner/.gitattributes'), '* filter=evil\n')
+    await rm(join(beside, 'ran'), { force: true })
+    await write('a.txt', 'two\n')
+    for (const text of await runAll(repository)) expect(text).not.toMatch(/^(?:failed|unusable)/)
+    expect(await run('commit', { message: 'Second\n\nx: y' })).toMatch(/^committed/)
+    expect(await readdir(beside)).not.toContain('ran')
+    await write('evil.config', `[filter "evil"]\n\tclean = ${program}\n`)
+    await write('.gitattributes', '* filter=evil\n')
+    await git('config', 'include.path', join(workdir, 'evil.config'))
+    await write('a.txt', 'three\n')
+    for (const text of await runAll(repository)) expect(text).toMatch(/untrusted_workspace: .*filter\.evil\.clean/)
+    expect(await readdir(beside)).not.toContain('ran')
+  })
+
+  it('signs a commit with no program of its own', async () => {
+    const { git, write, beside, run } = await openRepository()
+    await write('a.txt', 'two\n')
+    await git('add', 'a.txt')
+    for (const [name, value] of [
+      ['commit.gpgSign', 'true'],
+      ['gpg.format', 'x509'],
+      ['gpg.x509.program', `${beside}/evil.sh`],
+    ] as const)
+      await git('config', name, value)
+    await writeFile(join(beside, 'evil.sh'), `#!/bin/sh\ntouch ${beside}/ran\n`, { mode: 0o755 })
+    expect(await run('commit', { message: 'x' })).toMatch(/untrusted_workspace: .*gpg\.x509\.program/)
+    expect(await readdir(beside)).not.toContain('ran')
+  })
+
   it.each(['filter.evil.clean', 'filter.evil.process', 'filter.a b=.smudge', 'gpg.program', 'gpg.ssh.program'])(
     'is refused if it sets %s, and says how to go on',
     async (name) => {

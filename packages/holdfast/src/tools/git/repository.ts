@@ -63,6 +63,9 @@ const safeSettings = {
   'color.ui': 'false',
   'safe.bareRepository': 'explicit',
   'submodule.recurse': 'false',
+  // Else git runs itself in a submodule, with the configuration there.
+  'diff.submodule': 'short',
+  'status.submoduleSummary': 'false',
   'log.showSignature': 'false',
   'gc.auto': '0',
   'maintenance.auto': 'false',

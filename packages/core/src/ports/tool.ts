@@ -46,6 +46,8 @@ export type ToolContext = {
   readonly boundaries?: readonly BoundedFile[] | undefined
   /** The session's own rules. */
   readonly permissions?: readonly Permission[] | undefined
+  /** The `contentHash` that was approved, if the call is prepared again before it runs. */
+  readonly approved?: BlobHash | undefined
   /** Opens a blob that the session refers to; absent in tests of a tool alone. */
   readonly openBlob?: ToolBlobs['open'] | undefined
 }
@@ -86,7 +88,7 @@ export type Prepared =
 export interface ToolBlobs {
   /** Stores bytes. They are kept if the result of the call names them. Throws `too_large` and `storage_error`. */
   put(bytes: Uint8Array): Promise<{ readonly hash: BlobHash; readonly bytes: number }>
-  /** Opens a file or long output that the session refers to. Throws `blob_not_found`. */
+  /** Opens what this call stored, or a file or long output that the session refers to. Throws `blob_not_found`. */
   open(hash: BlobHash): Promise<AsyncIterable<Uint8Array>>
 }
 
@@ -197,6 +199,11 @@ export interface Tool {
   readonly isDestructive: boolean
   /** Changes nothing: sessions with `readOnly` offer it too. */
   readonly isReadOnly: boolean
+  /**
+   * Other calls do not change what its `contentHash` covers, so its calls run at the same time. Those of other tools that
+   * have a `contentHash` run one after the other.
+   */
+  readonly isIndependent?: boolean | undefined
   /**
    * Checks the call without changing anything. May run again after a crash. An abort ends it; its result is then ignored.
    * Work that may take longer than a few milliseconds runs on a thread.

@@ -102,15 +102,16 @@ const blobDamaged = (hash: BlobHash): Fault =>
 type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs'>
 
 /**
- * Opens a blob that a record of the session refers to, and no other: a session must not expose the blobs of others. A
- * damaged blob is refused, or breaks off with a fault if the damage shows only at the end.
+ * Opens a blob that a record of the session refers to, or one of `own`, and no other: a session must not expose the blobs of
+ * others. A damaged blob is refused, or breaks off with a fault if the damage shows only at the end.
  */
 export async function openBlob(
   { store, blobs, memoryBlobs }: Deps,
   id: SessionId,
   hash: BlobHash,
+  own?: ReadonlySet<BlobHash>,
 ): Promise<Result<AsyncIterable<Uint8Array>>> {
-  const isNamed = await store.refersTo(id, hash)
+  const isNamed = own?.has(hash) || (await store.refersTo(id, hash))
   const bytes = isNamed ? ((await blobs.open(hash)) ?? (await memoryBlobs.open(hash))) : null
   if (bytes) return begun(checkedBlob(hash, bytes))
   return refuse(fault('blob_not_found', `This session holds nothing under ${hash}.`, { session: id, blob: hash }))

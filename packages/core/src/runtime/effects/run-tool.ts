@@ -32,11 +32,11 @@ class NotWanted extends Error {
 }
 
 /**
- * Runs a call exactly as approved, once its start is on stable storage. Calls that depend on content run one after the
- * other, so that each finds what the one before has recorded. One that ignores its abort is not waited for.
+ * Runs a call exactly as approved, once its start is on stable storage. Calls that depend on content that others change
+ * run one after the other, so that each finds what the one before has recorded. One that ignores its abort is not waited for.
  */
 export async function runTool(deps: EffectDeps, effect: EffectOf<'run-tool'>, run: EffectRun): Promise<Report | null> {
-  if (effect.contentHash === null) return runCall(deps, effect, run)
+  if (effect.contentHash === null || deps.tools.find(effect.tool)?.isIndependent) return runCall(deps, effect, run)
   const { promise: work, resolve: begin } = Promise.withResolvers<null>()
   await deps.oneByOne(() => {
     begin(runAndReport(deps, effect, run))
@@ -147,11 +147,18 @@ export async function lookAtRunning({ tools: { background }, session, state }: E
     await background.look(session)
 }
 
-/** Returns the files of the session, for a tool that runs in it. */
-export const blobsFor = (deps: EffectDeps): ToolBlobs => ({
-  put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
-  open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),
-})
+/** Returns the files of the session, for one call of a tool that runs in it. */
+export function blobsFor(deps: EffectDeps): ToolBlobs {
+  const stored = new Set<BlobHash>() // the session refers to them only once the result does
+  return {
+    async put(bytes) {
+      const blob = orThrow(await deps.blobs.put([bytes]))
+      stored.add(blob.hash)
+      return blob
+    },
+    open: async (hash) => orThrow(await openBlob(deps, deps.session, hash, stored)),
+  }
+}
 
 type LateWork = { readonly call: CallId; readonly look: LookLater; readonly report: EffectRun['report'] }
 
@@ -196,7 +203,7 @@ async function checkContent(
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
   // What the model had seen was checked when the call was prepared first. What changed since is shown to a person instead.
-  const prepared = await tool.prepare(args, { ...toolContext(deps), seen: undefined }, signal)
+  const prepared = await tool.prepare(args, { ...toolContext(deps), seen: undefined, approved: contentHash }, signal)
   if (signal.aborted) return 'not wanted'
   if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
   const facts = withReason(await factsOf(deps, origin.workdir, tool, { call, args }), prepared.alwaysAsk)

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { ToolBlobs, ToolContext, ToolRun } from '@holdfast/core/ports'
+import type { Tool, ToolBlobs, ToolContext, ToolRun } from '@holdfast/core/ports'
 import { BlobHash, fault, HoldfastError } from '@holdfast/protocol'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
@@ -99,7 +99,60 @@ it('shows the arguments that run gets, with the defaults of its schema', async (
     type: 'ready',
     args: { force: false },
     preview: { type: 'arguments', args: { to: 'production', force: false } },
+    contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
   })
+})
+
+describe('a tool whose schema makes other arguments each time', () => {
+  const define = () =>
+    defineTool({
+      name: 'note',
+      description: 'Notes.',
+      input: z.object({ id: z.string().default(() => crypto.randomUUID()) }),
+      run: ({ id }) => id,
+    })
+  const shownBy = async (tool: Tool, approved?: BlobHash) => {
+    const prepared = await tool.prepare({}, { ...context, approved }, call.signal)
+    if (prepared.type !== 'ready' || prepared.preview.type !== 'arguments') throw new Error('not ready')
+    return { id: prepared.preview.args['id'], contentHash: prepared.contentHash }
+  }
+
+  it('runs with those that were shown, also if it is prepared again before', async () => {
+    const tool = define()
+    const first = await shownBy(tool)
+    const second = await shownBy(tool)
+    expect(second.id).not.toBe(first.id)
+    expect(await shownBy(tool, first.contentHash)).toEqual(first)
+    const run = async ({ contentHash }: typeof first) =>
+      (await tool.run({}, context, { ...call, contentHash })).output.text
+    expect([await run(second), await run(first)]).toEqual([second.id, first.id])
+  })
+
+  it('does not run with others if it has forgotten them', async () => {
+    const { contentHash } = await shownBy(define())
+    const restarted = define()
+    expect((await shownBy(restarted, contentHash)).contentHash).not.toBe(contentHash)
+    const result = await restarted.run({}, context, { ...call, contentHash })
+    expect(result).toMatchObject({ type: 'failed', output: { text: expect.stringMatching(/^content_changed: /) } })
+  })
+})
+
+it('runs after a restart if its schema makes the same arguments again', async () => {
+  const define = () =>
+    defineTool({
+      name: 'note',
+      description: 'Notes.',
+      input: z.object({
+        at: z.string().transform((text) => new Date(text)),
+        of: z.map(z.string(), z.string()).optional(),
+      }),
+      jsonSchema: input,
+      run: ({ at }) => at.toISOString(),
+    })
+  const prepared = await define().prepare({ at: '2026-01-31' }, context, call.signal)
+  const contentHash = prepared.type === 'ready' ? prepared.contentHash : undefined
+  const result = await define().run({ at: '2026-01-31' }, context, { ...call, contentHash })
+  expect(result).toMatchObject({ type: 'ok', output: { text: '2026-01-31T00:00:00.000Z' } })
 })
 
 describe('a tool with a wrong preview', () => {

@@ -1,4 +1,4 @@
-import type { Prepared, Tool, ToolBlobs, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { Prepared, Tool, ToolArgs, ToolBlobs, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import {
   errorMessage,
   escapeLine,
@@ -9,11 +9,15 @@ import {
   type Json,
   limits,
   type Output,
+  ok,
   Preview,
+  type Result,
+  refuse,
 } from '@holdfast/protocol'
 import { abortedResult, begun, failedWith } from '../define/define-tool.ts'
 import { checkDefinition, checkName } from './check-definition.ts'
 import { type CallPlace, checkOutput, createCallBlobs, WrongOutput } from './check-output.ts'
+import { createParsedCalls, hashParsed, type ParsedCall } from './parsed-calls.ts'
 import { type ArgumentsOf, badTool, type CheckedInput, isObject, readInput, type ToolInput } from './tool-input.ts'
 
 /** A tool of the program that embeds Holdfast. */
@@ -101,37 +105,39 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
   const { readOnly = false, destructive = !readOnly } = kind
   checkName(name)
   if (readOnly && destructive) throw badTool(name, 'it cannot be both readOnly and destructive.')
+  const calls = createParsedCalls()
 
   return {
     schema: { name, description, input: input.schema },
     isDestructive: destructive,
     isReadOnly: readOnly,
 
+    // The arguments of a call are its content. No other call changes them.
+    isIndependent: true,
+
     async prepare(args, context): Promise<Prepared> {
-      const checked = await input.check(args)
-      if (!checked.ok) return { type: 'unusable', message: checked.fault.message }
-      try {
-        const shown = await preview?.(checked.value, context)
-        // What will run: the schema may have added defaults or converted values.
-        if (!shown)
-          return { type: 'ready', args, preview: { type: 'arguments', args: jsonOf(checked.value) ?? { ...args } } }
-        const parsed = Preview.safeParse(shown)
-        if (parsed.success) return { type: 'ready', args, preview: parsed.data }
-        return { type: 'unusable', message: `The preview of the tool ${name} is wrong: ${explainIssue(parsed.error)}.` }
-      } catch (error) {
-        return { type: 'unusable', message: `The tool ${name} refuses these arguments: ${errorMessage(error)}` }
-      }
+      const known = calls.find(context.approved)
+      if (known) return known.ready
+      const parsed = await parse(args, context)
+      if (!parsed.ok) return { type: 'unusable', message: parsed.fault.message }
+      const { ready } = parsed.value
+      if (ready.contentHash) calls.add(ready.contentHash, parsed.value)
+      return ready
     },
 
-    async run(args, { workdir }, call): Promise<ToolResult> {
-      const checked = await input.check(args)
+    async run(args, context, call): Promise<ToolResult> {
+      const known = calls.take(call.contentHash)
+      const parsed = known ? ok(known) : await parse(args, context)
       if (!(await begun(call))) return abortedResult
-      if (!checked.ok) return failedWith(checked.fault)
+      if (!parsed.ok) return failedWith(parsed.fault)
+      const { value, ready } = parsed.value
+      if (call.contentHash !== undefined && ready.contentHash !== call.contentHash) return failedWith(notApproved(name))
+      const { workdir } = context
       try {
         const { signal, show: progress } = call
         const blobs = createCallBlobs(call.blobs ?? noBlobs)
         const { put, open } = blobs
-        const returned = await run(checked.value, { signal, workdir, progress, blobs: { put, open } })
+        const returned = await run(value, { signal, workdir, progress, blobs: { put, open } })
         return await toResult(returned, call, { tool: name, workdir, blobs })
       } catch (error) {
         if (error instanceof WrongOutput) return failedWith(error.fault)
@@ -139,7 +145,31 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
       }
     },
   }
+
+  /** Parses the arguments of a call, and makes its preview. */
+  async function parse(args: ToolArgs, context: ToolContext): Promise<Result<ParsedCall>> {
+    const checked = await input.check(args)
+    if (!checked.ok) return checked
+    const { value } = checked
+    try {
+      const shown = preview && Preview.safeParse(await preview(value, context))
+      if (shown && !shown.success)
+        return refuse(fault('bad_request', `The preview of the tool ${name} is wrong: ${explainIssue(shown.error)}.`))
+      // What will run: the schema may have added defaults or converted values.
+      const byDefault = () => ({ type: 'arguments' as const, args: jsonOf(value) ?? { ...args } })
+      const contentHash = hashParsed(`${context.session} ${name}`, args, value)
+      return ok({ value, ready: { type: 'ready', args, preview: shown?.data ?? byDefault(), contentHash } })
+    } catch (error) {
+      return refuse(fault('bad_request', `The tool ${name} refuses these arguments: ${errorMessage(error)}`))
+    }
+  }
 }
+
+const notApproved = (tool: string) =>
+  fault(
+    'content_changed',
+    `The schema of the tool ${tool} now makes other arguments than those that were approved. Nothing was run.`,
+  )
 
 /** Returns a value as it looks in JSON; null if it is no object there. */
 function jsonOf(value: unknown): Record<string, Json> | null {

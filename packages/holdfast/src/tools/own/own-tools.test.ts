@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jsonSchema, tool } from '@ai-sdk/provider-utils'
 import type { Session } from '@holdfast/client'
+import type { Tool } from '@holdfast/core/ports'
 import { blobsOf } from '@holdfast/protocol'
 import { call, createScriptedModel, say } from '@holdfast/testkit'
 import { type } from 'arktype'
@@ -39,6 +40,34 @@ async function run(session: Session) {
     if (item.type === 'tool_result') results.push({ status: item.call.status, text: item.call.result?.text ?? '' })
   }
   return { asked, results }
+}
+
+/** Opens a runtime and waits until a call of `forecast` is asked about, in a new session or in the given one. */
+async function openAsked(store: string, tool: Tool, known?: Session) {
+  const model = createScriptedModel([...(known ? [] : [[call('forecast', {})]]), [say('Done.')]])
+  const environment = { HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off' }
+  const holdfast = await openHoldfast({ store, environment, tools: [tool], models: { 'own/model': model } })
+  const session = known
+    ? await holdfast.getSession(known.id)
+    : await holdfast.startSession({ workdir: home, model: 'own/model' })
+  if (!known) await session.sendPrompt('go')
+  const next = async (after?: number) => {
+    for await (const frame of session.subscribe()) {
+      if (frame.type !== 'record' && frame.type !== 'snapshot') continue
+      const asked = (await session.editorSnapshot()).pendingApprovals.find(({ id }) => id !== after)
+      if (asked) return { asked }
+    }
+    throw new Error('the session ended')
+  }
+  const settled = async () => {
+    for await (const frame of session.subscribe()) {
+      if (frame.type !== 'record' && frame.type !== 'snapshot') continue
+      for (const one of await session.messages())
+        if (one.kind === 'tool_call' && one.call.status === 'complete') return one.call.result?.text
+    }
+    throw new Error('the session ended')
+  }
+  return { session, ...(await next()), next, settled, close: () => holdfast.close() }
 }
 
 const input = z.object({ city: z.string(), days: z.number().default(3) })
@@ -148,6 +177,82 @@ describe('a tool of the program', () => {
     ])
     await using long = await open([forecast({ run: () => 'x'.repeat(200_000) })], 'forecast', { city: 'Oslo' })
     expect((await run(long.session)).results[0]?.text).toContain('the whole output is kept as')
+  })
+
+  it('runs with the arguments that were shown and approved, also after a restart', async () => {
+    const note = () =>
+      forecast({
+        input: z.object({ city: z.string().default(() => crypto.randomUUID()), days: z.number().default(3) }) as never,
+        readOnly: false,
+        run: ({ city }) => city,
+      })
+    const shown = (asked: readonly unknown[]) =>
+      asked.map((preview) => (preview as { args: { city: string } }).args.city) // as the default preview is
+    {
+      await using test = await open([note()], 'forecast', {})
+      const { asked, results } = await run(test.session)
+      expect(results).toEqual([{ status: 'complete', text: shown(asked)[0] }])
+    }
+    const aiSdk = tool({
+      inputSchema: z.object({ city: z.string().default(() => crypto.randomUUID()) }),
+      execute: ({ city }) => city,
+    })
+    {
+      await using test = await open({ forecast: aiSdk }, 'forecast', {})
+      const { asked, results } = await run(test.session)
+      expect(results).toEqual([{ status: 'complete', text: shown(asked)[0] }])
+    }
+    // The schema is random, so that another process cannot know what was approved: a person is asked again.
+    const store = `sqlite:${join(home, 'restart.db')}`
+    const { session, asked, close } = await openAsked(store, note())
+    await close()
+    const again = await openAsked(store, note(), session)
+    expect(again.asked.id).toBe(asked.id)
+    await again.session.respondToApproval('approve')
+    const { asked: changed } = await again.next(asked.id)
+    expect(changed).toMatchObject({ changed: true })
+    await again.session.respondToApproval('approve')
+    const ran = await again.settled()
+    expect([ran]).toEqual(shown([changed.preview]))
+    expect(ran).not.toBe(shown([asked.preview])[0])
+    await again.close()
+  })
+
+  it('runs its calls of one round at the same time', async () => {
+    const both = Promise.withResolvers<void>()
+    let running = 0
+    const meet = forecast({
+      async run({ city }) {
+        running += 1
+        if (running === 2) both.resolve()
+        await both.promise
+        return city
+      },
+    })
+    const model = createScriptedModel([
+      [call('forecast', { city: 'Oslo' }), call('forecast', { city: 'Rome' })],
+      [say('Done.')],
+    ])
+    const environment = { HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off' }
+    await using holdfast = await openHoldfast({
+      store: 'memory:',
+      environment,
+      tools: [meet],
+      models: { 'own/model': model },
+    })
+    const session = await holdfast.startSession({ workdir: home, model: 'own/model' })
+    expect((await run(session)).results.map(({ text }) => text).sort()).toEqual(['Oslo', 'Rome'])
+  })
+
+  it('reads the blobs that it has stored in the same call', async () => {
+    const copy = forecast({
+      async run(_, { blobs }) {
+        const { hash } = await blobs.put(new TextEncoder().encode('a picture'))
+        return Buffer.concat(await Array.fromAsync(await blobs.open(hash))).toString()
+      },
+    })
+    await using test = await open([copy], 'forecast', { city: 'Oslo' })
+    expect((await run(test.session)).results).toEqual([{ status: 'complete', text: 'a picture' }])
   })
 
   it('stores blobs that its result names', async () => {

@@ -1,7 +1,7 @@
-import { link, readdir, readFile, writeFile } from 'node:fs/promises'
+import { link, open, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ToolBlobs } from '@holdfast/core/ports'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
 import { hashBytes } from './before-image.ts'
 import { hashContent } from './file-content.ts'
@@ -40,6 +40,26 @@ describe.each([
     expect(before.equals(found ?? after)).toBe(true)
     expect(after.equals(await readFile(file))).toBe(true)
     expect(await readdir(workdir)).toEqual(['f'])
+  })
+
+  it.runIf(process.platform === 'linux')('is synced before it has its name, and then its folder is', async () => {
+    const { workdir, file, replace } = await openFolder()
+    await using any = await open(file)
+    const type = Object.getPrototypeOf(any)
+    const synced: unknown[] = []
+    const { sync } = type
+    const spy = vi.spyOn(type, 'sync').mockImplementation(async function (this: typeof any) {
+      const isFolder = (await this.stat()).isDirectory()
+      const what = isFolder ? await readlink(`/proc/self/fd/${this.fd}`) : await readFile(`/proc/self/fd/${this.fd}`)
+      synced.push([what, before.equals(await readFile(file))])
+      return sync.call(this)
+    })
+    onTestFinished(() => spy.mockRestore())
+    expect(await replace(async (stored) => hashOf(stored))).toMatchObject({ ok: true })
+    expect(synced).toEqual([
+      [after, true],
+      [await realpath(workdir), false],
+    ])
   })
 
   it('stays as it is if its old content cannot be kept', async () => {

@@ -16,9 +16,20 @@ import { createMemoryStore } from '../../memory/memory-store.ts'
 import { connect, type Database } from '../connect/connect.ts'
 import { openPostgresStore } from '../postgres-store.ts'
 import { newLocation, openEmpty, useServer, withDatabase } from '../testing/test-schema.ts'
-import { createWordIndex, indexPage } from './word-index.ts'
+import { createWordIndex, indexPage, selectUnindexed } from './word-index.ts'
 
 const server = useServer()
+
+type Plan = Readonly<Record<string, unknown>>
+
+/** Returns all nodes of a plan that read a table. */
+function scansOf(plan: unknown): readonly Plan[] {
+  if (Array.isArray(plan)) return plan.flatMap(scansOf)
+  if (typeof plan !== 'object' || plan === null) return []
+  const node = plan as Plan // as the database explains it
+  const below = [node['Plan'], node['Plans']].flatMap(scansOf)
+  return 'Relation Name' in node ? [node, ...below] : below
+}
 
 async function indexAll(database: Database): Promise<void> {
   while ((await indexPage(database)) > 0);
@@ -90,6 +101,25 @@ describe('word index', () => {
         expect(await one.read('select count(*) as count from @search')).toEqual([{ count: 0 }])
       }),
     )
+    await store.close()
+  })
+
+  it('reads no records that are indexed already', async () => {
+    const location = newLocation(server())
+    const { store } = orThrow(await openPostgresStore(location))
+    const texts = Array.from({ length: 2000 }, (_, index) => `word ${index}`)
+    await mustCreate(store, newSession(1, { records: textsAfter(0, ...texts) }))
+    await withDatabase(location, async (database) => {
+      const waiting = async () => {
+        await indexAll(database)
+        return database.read('select 1 from @unindexed limit 1') // the store indexes too
+      }
+      await expect.poll(waiting).toEqual([])
+      await database.write(`insert into @unindexed (pos, sid) select max(pos), max(sid) from @record`)
+      const [row] = await database.read(`explain (analyze, format json) ${selectUnindexed}`)
+      const scans = scansOf(row?.['QUERY PLAN']).filter((scan) => scan['Relation Name'] === 'record')
+      expect(scans).toMatchObject([{ 'Actual Rows': 1, 'Actual Loops': 1 }])
+    })
     await store.close()
   })
 

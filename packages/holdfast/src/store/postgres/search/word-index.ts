@@ -13,9 +13,11 @@ const pauseMs = 100
 const pagePauseMs = 25
 const failurePauseMs = 5000
 
-const selectUnindexed = `
-  select pos, record.sid, seq, at, type, body from @unindexed unindexed join @record record using (pos) order by pos limit ${pageRecords}
-  for update of unindexed skip locked`
+// The positions come first, and each record by its own: a join of both tables may read all older records to reach the first.
+export const selectUnindexed = `
+  with waiting as materialized (select pos from @unindexed order by pos limit ${pageRecords} for update skip locked)
+  select pos, record.sid, seq, at, type, body from waiting cross join lateral (
+    select sid, seq, at, type, body from @record where record.pos = waiting.pos offset 0) record order by pos`
 // The rows stay locked until they are taken out of the queue, so that each node indexes others.
 const insertWords = `
   with taken as (delete from @unindexed where pos = any($1) returning pos)

@@ -1,23 +1,36 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPostgres } from '@holdfast/testkit/postgres'
+import { parseArgs } from 'node:util'
+import { type PostgresServer, startPostgres } from '@holdfast/testkit/postgres'
 import { benchManySessions, benchOneSession } from './cluster/appends.ts'
 import { benchManyNodes } from './cluster/many-sessions.ts'
 import { benchNodes } from './cluster/nodes.ts'
 import { benchTenThousand } from './cluster/ten-thousand.ts'
-import { printRows } from './table.ts'
+import { printRows, type Row } from './table.ts'
 
-// Three nodes on one PostgreSQL of this machine, whose commits wait for the disk. `--quick` shows only that all runs.
-const isQuick = process.argv.includes('--quick')
+// Three nodes on one PostgreSQL of this machine, whose commits wait for the disk: the named measurements, or all. `--quick` shows
+// only that they run.
+const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean' } }, allowPositionals: true })
+const isQuick = values.quick ?? false
 const dir = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-bench-cluster-')))
+const measurements: Readonly<Record<string, (server: PostgresServer) => Promise<readonly Row[]>>> = {
+  'one-session': (server) => benchOneSession(server, isQuick ? 2 : 30),
+  'many-sessions': (server) => benchManySessions(server, 64, isQuick ? 1 : 10),
+  nodes: (server) => benchNodes(server, dir, isQuick ? 1 : 4),
+  'many-nodes': (server) =>
+    benchManyNodes(server, dir, isQuick ? { each: 10, seconds: 1 } : { each: 200, seconds: 10 }),
+  'ten-thousand': (server) => benchTenThousand(server, isQuick ? 200 : 10_000),
+}
+const unknown = positionals.find((name) => measurements[name] === undefined)
+if (unknown !== undefined) {
+  process.stderr.write(`There is no measurement ${unknown}. There are: ${Object.keys(measurements).join(', ')}.\n`)
+  process.exit(2)
+}
 const server = await startPostgres({ isDurable: true, settings: { max_connections: '200' } })
 try {
-  printRows(await benchOneSession(server, isQuick ? 2 : 30))
-  printRows(await benchManySessions(server, 64, isQuick ? 1 : 10))
-  printRows(await benchNodes(server, dir, isQuick ? 1 : 4))
-  printRows(await benchManyNodes(server, dir, isQuick ? { each: 10, seconds: 1 } : { each: 200, seconds: 10 }))
-  printRows(await benchTenThousand(server, isQuick ? 200 : 10_000))
+  for (const [name, run] of Object.entries(measurements))
+    if (positionals.length === 0 || positionals.includes(name)) printRows(await run(server))
 } finally {
   await server.close()
   await rm(dir, { recursive: true, force: true })

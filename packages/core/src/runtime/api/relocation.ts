@@ -2,15 +2,15 @@ import { type Fault, fault, type SessionId } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
 
 /** How often the owner of a session is looked up again; with the pauses below about five seconds. */
-export const lookUpsMax = 14
+export const lookUpsMax = 23
 
 /** Never aborts. */
 export const noSignal: AbortSignal = new AbortController().signal
 
-/** Waits before the next look-up: not at all the first time, then ever longer, half a second at most. */
+/** Waits before the next look-up: not at all the first time, then ever longer, a quarter of a second at most. */
 export function pauseBefore(clock: Clock, lookUp: number, signal?: AbortSignal): Promise<void> {
   if (lookUp === 0 || signal?.aborted) return Promise.resolve()
-  const delayMs = Math.min(25 * 2 ** lookUp, 500)
+  const delayMs = Math.min(25 * 2 ** lookUp, 250)
   return new Promise((resolve) => {
     const end = () => {
       cancel()

@@ -52,6 +52,31 @@ it('sends appends of many sessions at once in two statements: one that was free,
   expect(groups.reduce((sum, count) => sum + count, 0)).toBe(sessions)
 })
 
+it('sends a second group while the first is on its way, never two appends of one session, and in their order', async () => {
+  const asked: { readonly sent: readonly string[]; readonly answer: () => void }[] = []
+  const database = databaseOf((_, [changes]) => {
+    // As the queue sends it.
+    const batches = JSON.parse(String(changes)) as readonly { readonly session: string; readonly after: number }[]
+    const { promise, resolve } = Promise.withResolvers<readonly object[]>()
+    const sent = batches.map(({ session, after }) => `${session === append.session ? 'one' : 'other'} ${after}`)
+    asked.push({ sent, answer: () => resolve([{ answers: batches.map(() => null) }]) })
+    return promise
+  })
+  const queue = createAppendQueue(database, () => undefined, { patienceMs: 0 })
+  const sent = () => asked.map((one) => one.sent)
+  const appends = [queue.append(appendTo(1, 0)), queue.append(appendTo(1, 1))]
+  await expect.poll(sent).toEqual([['one 0']])
+  appends.push(queue.append(appendTo(2, 0)), queue.append(appendTo(2, 1)))
+  await expect.poll(sent).toEqual([['one 0'], ['other 0']])
+  asked[1]?.answer()
+  await expect.poll(sent).toEqual([['one 0'], ['other 0'], ['other 1']])
+  asked[0]?.answer()
+  await expect.poll(sent).toEqual([['one 0'], ['other 0'], ['other 1'], ['one 1']])
+  for (const { answer } of asked) answer()
+  await queue.idle()
+  expect((await Promise.all(appends)).every(({ ok }) => ok)).toBe(true)
+})
+
 /** A database that cannot be reached for some time, and a clock that only pauses move. */
 function openAway(awayMs: number) {
   let nowMs = 0

@@ -24,13 +24,16 @@ type Refusal = {
   readonly actual?: number
 } | null
 
+/** While one group waits for the disk, the database works on the next, and may write both at once. */
+const groupsMax = 2
 const groupMax = 256
 const groupCharsMax = 8 * 1024 * 1024
 
 /**
- * Appends in groups: while one is on its way, further appends of all sessions wait and go together as the next. So one
- * commit serves many sessions, and one session waits for a single round trip. `onAppended` is called after each group with its sessions.
- * If the database is away, a group waits for it with some patience before it is refused.
+ * Appends in groups: while the groups of this node are on their way, further appends of all sessions wait and go together as the
+ * next. So one commit serves many sessions, and one session waits for a single round trip. A session is in one group at a time.
+ * `onAppended` is called after each group with its sessions. If the database is away, a group waits for it with some patience
+ * before it is refused.
  */
 export function createAppendQueue(
   database: Database,
@@ -38,47 +41,72 @@ export function createAppendQueue(
   patience: Patience,
 ) {
   let waiting: Waiting[] = []
-  let running: Promise<void> | null = null
+  let isStarting = false
+  const running = new Set<Promise<void>>()
+  const onTheWay = new Set<SessionId>()
 
-  async function drain(): Promise<void> {
-    await Promise.resolve() // appends of one tick go together
-    while (waiting.length > 0) {
-      const group = takeGroup()
-      try {
-        const answers = await appendGroup(database, group, patience)
-        for (const [index, answer] of answers.entries()) group[index]?.settle(answer)
-        onAppended(group.map(({ append }) => append.session))
-      } catch (error) {
-        for (const { fail } of group) fail(error)
-      }
-    }
-    running = null
+  function start(): void {
+    if (isStarting) return
+    isStarting = true
+    queueMicrotask(() => {
+      isStarting = false // appends of one tick go together
+      if (running.size < groupsMax) startGroup()
+    })
   }
 
-  function takeGroup(): readonly Waiting[] {
-    let [count, chars] = [0, 0]
-    for (const { encoded } of waiting) {
-      if (count >= groupMax || (count > 0 && chars + encoded.length > groupCharsMax)) break
-      count += 1
-      chars += encoded.length
+  function startGroup(): void {
+    const { group, left } = takeGroup(waiting, onTheWay)
+    waiting = left
+    if (group.length === 0) return
+    for (const { append } of group) onTheWay.add(append.session)
+    const sent = send(group).finally(() => {
+      running.delete(sent)
+      for (const { append } of group) onTheWay.delete(append.session)
+      start()
+    })
+    running.add(sent)
+  }
+
+  async function send(group: readonly Waiting[]): Promise<void> {
+    try {
+      const answers = await appendGroup(database, group, patience)
+      for (const [index, answer] of answers.entries()) group[index]?.settle(answer)
+      onAppended(group.map(({ append }) => append.session))
+    } catch (error) {
+      for (const { fail } of group) fail(error)
     }
-    const group = waiting.slice(0, count)
-    waiting = waiting.slice(count)
-    return group
   }
 
   return {
     append(append: Append): Promise<Result<void>> {
       const { promise, resolve, reject } = Promise.withResolvers<Result<void>>()
-      waiting.push({ append, encoded: JSON.stringify(encodeAppend(append)), settle: resolve, fail: reject })
-      running ??= drain()
+      const encoded = JSON.stringify(encodeAppend(append))
+      waiting.push({ append, encoded, settle: resolve, fail: reject })
+      start()
       return promise
     },
     /** Waits until no append is on its way. */
     async idle(): Promise<void> {
-      await running
+      while (running.size > 0 || waiting.length > 0) await Promise.all([...running])
     },
   }
+}
+
+/** Takes the first appends that fit, of sessions that have none on the way, each session once. */
+function takeGroup(waiting: readonly Waiting[], onTheWay: ReadonlySet<SessionId>) {
+  const [group, left]: [Waiting[], Waiting[]] = [[], []]
+  const taken = new Set(onTheWay)
+  let chars = 0
+  for (const one of waiting) {
+    const { session } = one.append
+    const fits = group.length < groupMax && (group.length === 0 || chars + one.encoded.length <= groupCharsMax)
+    if (fits && !taken.has(session)) {
+      group.push(one)
+      chars += one.encoded.length
+    } else left.push(one)
+    taken.add(session)
+  }
+  return { group, left }
 }
 
 const statement = 'select @append($1::jsonb, $2) as answers'

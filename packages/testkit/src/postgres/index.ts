@@ -1,4 +1,5 @@
 export { type FakeS3, startFakeS3 } from './fake-s3.ts'
+export { hasPgBouncer, openPgBouncer } from './pgbouncer.ts'
 export { openPooler, type Pooler } from './pooler.ts'
 export {
   type PostgresServer,

@@ -8,8 +8,6 @@ import type { PostgresServer } from './postgres-server.ts'
 export interface Pooler {
   /** The URL of the database through the pooler. */
   url(schema: string): string
-  /** Returns how often a client got another connection than for its transaction before. */
-  switches(): number
   close(): Promise<void>
 }
 
@@ -48,7 +46,7 @@ export async function openPooler(server: PostgresServer, size = 3): Promise<Pool
   const free: Shared[] = []
   const waiting: ((shared: Shared) => void)[] = []
   const sockets = new Set<Socket>()
-  let [opened, switches] = [0, 0]
+  let opened = 0
 
   const give = (shared: Shared) => {
     const next = waiting.shift()
@@ -88,12 +86,9 @@ export async function openPooler(server: PostgresServer, size = 3): Promise<Pool
     client.on('error', () => undefined)
     let startup: Buffer | null = null
     let current: Promise<Shared> | null = null
-    let last: Shared | null = null
     const send = (message: Buffer) => {
       if (message[0] === 'X'.charCodeAt(0)) return client.end()
       current ??= take(startup ?? Buffer.alloc(0)).then((shared) => {
-        if (last !== null && last !== shared) switches += 1
-        last = shared
         shared.onReply = (bytes, isDone) => {
           client.write(bytes)
           if (!isDone) return
@@ -118,7 +113,6 @@ export async function openPooler(server: PostgresServer, size = 3): Promise<Pool
   await new Promise<void>((resolve) => listener.listen(join(directory, socketName), resolve))
   return {
     url: (schema) => server.url(schema).replace(encodeURIComponent(server.directory), encodeURIComponent(directory)),
-    switches: () => switches,
     async close() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => listener.close(resolve))

@@ -38,8 +38,8 @@ export type PostgresServerOptions = {
   readonly isDurable?: boolean
 }
 
-/** Ends the server when its input ends: also if the process of the test is killed. */
-const guard = '"$@" & server=$!; cat > /dev/null; kill -INT $server; wait $server'
+/** Ends a server when its input ends: also if the process of the test is killed. */
+export const guard = '"$@" & server=$!; cat > /dev/null; kill -INT $server; wait $server'
 
 /** Creates a database and starts a server for it. */
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
@@ -167,14 +167,14 @@ async function run(child: ChildProcess): Promise<void> {
 }
 
 /** Waits for a line on standard error. Reads on, so that the program never waits for its reader. */
-function readUntil(child: ChildProcess, line: string): Promise<void> {
+export function readUntil(child: ChildProcess, line: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let output = ''
   child.stderr?.on('data', (chunk) => {
     output = `${output}${chunk}`.slice(-8192)
     if (output.includes(line)) resolve()
   })
-  child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${output}`)))
+  child.once('exit', (code) => reject(new Error(`${child.spawnargs.join(' ')} ended with ${code}: ${output}`)))
   child.once('error', reject)
   return promise
 }

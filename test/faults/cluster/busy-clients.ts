@@ -28,7 +28,8 @@ const transient = new Set([
 
 const requestMsMax = 1200
 const pauseMs = 30
-const startsMax = 200
+const newSession = { title: 'Busy', model: 'demo/agent', approvals: 'none' }
+const startMsMax = 60_000
 /** A node is up again within seconds, also on a busy machine. */
 const progressMsMax = 60_000
 
@@ -95,20 +96,25 @@ export async function startClients(
     }
   }
 
-  const [first] = cluster.nodes
-  const ids: string[] = []
-  // A busy machine can make a node miss its term before the first fault: then a start is refused, and asked for again.
-  for (let starts = 0; ids.length < sessions && first; starts++) {
-    const { json } = await ask(first, '/v1/sessions', {
-      workdir,
-      title: 'Busy',
-      model: 'demo/agent',
-      approvals: 'none',
-    })
-    if (json.session) ids.push(json.session.id)
-    else if (starts >= startsMax) throw new Error(`no session could be started: ${JSON.stringify(json)}`)
-    else await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  /** Starts a session at any node. A busy machine can make nodes slow, or miss their terms, before the first fault. */
+  async function startSession(): Promise<string> {
+    let answer = 'none'
+    for (const untilMs = performance.now() + startMsMax; performance.now() < untilMs; ) {
+      try {
+        const node = dice.pick(cluster.nodes)
+        if (!node) throw new Error('there is no node')
+        const { json } = await ask(node, '/v1/sessions', { workdir, ...newSession })
+        if (json.session) return json.session.id
+        answer = JSON.stringify(json)
+      } catch (cause) {
+        answer = String(cause)
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+    throw new Error(`no session could be started, the last answer was ${answer}`)
   }
+  const ids: string[] = []
+  while (ids.length < sessions) ids.push(await startSession())
   const working = ids.map(work)
   return {
     sessions: ids,

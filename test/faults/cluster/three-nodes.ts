@@ -11,7 +11,6 @@ export interface ClusterProcess {
   server: ServerProcess | null
   /** Set while it starts again. */
   starting: Promise<void> | null
-  isStopped: boolean
 }
 
 export type ThreeNodes = {
@@ -30,7 +29,11 @@ const schema = 'cluster'
 const skewed = 'const now = Date.now; Date.now = () => now() + 7_200_000'
 
 /** Starts a database and three nodes. `termMs` is short, so that many faults fit into a test. */
-export async function startThreeNodes(home: string, termMs: number): Promise<ThreeNodes> {
+export async function startThreeNodes(
+  home: string,
+  termMs: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ThreeNodes> {
   const database = await startPostgres({ settings: { max_connections: '200' } })
   const preload = join(home, 'skewed.mjs')
   await writeFile(preload, skewed)
@@ -41,7 +44,6 @@ export async function startThreeNodes(home: string, termMs: number): Promise<Thr
         proxy: await openSocketProxy(database),
         server: null,
         starting: null,
-        isStopped: false,
       }),
     ),
   )
@@ -54,14 +56,12 @@ export async function startThreeNodes(home: string, termMs: number): Promise<Thr
       env: {
         HOLDFAST_STORE: `${node.proxy.url(schema)}&durability=unchecked&term=${termMs}`,
         HOLDFAST_TOKEN: token,
+        ...env,
       },
       ...(node.name === 'c' && { preload }),
     })
   }
-  const [first, ...others] = nodes
-  if (first) await start(first)
-  await Promise.all(others.map(start))
-  return {
+  const cluster: ThreeNodes = {
     database,
     nodes,
     token,
@@ -78,5 +78,14 @@ export async function startThreeNodes(home: string, termMs: number): Promise<Thr
       await Promise.all(nodes.map(({ proxy }) => proxy.close()))
       await database.close()
     },
+  }
+  const [first, ...others] = nodes
+  try {
+    if (first) await start(first)
+    await Promise.all(others.map(start))
+    return cluster
+  } catch (cause) {
+    await cluster.close()
+    throw cause
   }
 }

@@ -1,7 +1,7 @@
 import { ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
 import { createReader } from '../../../packages/holdfast/src/store/sqlite/read/reader.ts'
 import { encodeAppend, encodeNew } from '../../../packages/holdfast/src/store/sqlite/rows/encode-changes.ts'
-import { decodeTexts } from '../../../packages/holdfast/src/store/sqlite/rows/record-texts.ts'
+import { unpackPage } from '../../../packages/holdfast/src/store/sqlite/rows/packed-page.ts'
 import { createWriter, type Writer } from '../../../packages/holdfast/src/store/sqlite/write/writer.ts'
 import { decodeRecord } from '../../../packages/holdfast/src/store/stored-record.ts'
 import { appendTo, digestOf, type LogNumber, newSessionOf, sessionOf, writerNode } from '../workload.ts'
@@ -39,7 +39,7 @@ export function openInlineSubject(path: string, writer: Writer = createWriter({ 
   async function page(session: SessionId, after: number, limit: number): Promise<readonly Read[]> {
     const records = reader.ask('read', session, { after, limit })
     if (!records.ok) throw new Error(records.fault.message)
-    return decodeTexts(records.value)
+    return unpackPage(records.value)
       .map(decodeRecord)
       .map((record) => ('lost' in record ? 'lost' : digestOf(record)))
   }

@@ -29,7 +29,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { decodeRecord } from '../stored-record.ts'
 import { openReader, type Reader } from './read/reader.ts'
-import { decodeTexts } from './rows/record-texts.ts'
+import { unpackPage } from './rows/packed-page.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 let home = ''
@@ -247,7 +247,7 @@ describe('sqlite store', () => {
     await mustCreate(store, newSession(1), newSession(2))
     const reader = openReader(path)
     const readWith = ({ ask }: Reader) =>
-      decodeTexts(orThrow(ask('read', sessionId(1), { after: 0, limit: 9 }))).map(decodeRecord)
+      unpackPage(orThrow(ask('read', sessionId(1), { after: 0, limit: 9 }))).map(decodeRecord)
     if (!reader.ok || reader.value === null) throw new Error('the store is there')
     expect(reader.value.ask('list', { limit: 1 })).toMatchObject({
       ok: true,

@@ -6,7 +6,7 @@ import type { StoredPage } from '../stored-record.ts'
 import { createFileIdentity } from './files/held-files.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import { encodeAppend, encodeNew } from './rows/encode-changes.ts'
-import { decodeTexts } from './rows/record-texts.ts'
+import { unpackPage } from './rows/packed-page.ts'
 import type { FollowPage, Question, ReadRequests, StoreChange, WriteRequests } from './rows/requests.ts'
 import { isSearchIndexFault } from './search/index-tables.ts'
 import { createReading } from './worker/reading.ts'
@@ -149,7 +149,7 @@ export async function openSqliteStore(
       return written.ok ? write('endProbe') : written
     },
     followed: {
-      read: async (...args) => decodeTexts(await read('read', ...args)),
+      read: async (...args) => unpackPage(await read('read', ...args)),
       follow: (...args) => read('follow', ...args),
       followedSessions: (...args) => read('followedSessions', ...args),
       trashed: () => read('trashed'),

@@ -1,15 +1,20 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
 import type { EventType } from '@holdfast/protocol'
-import { lineColumn, lineSeparator } from './record-texts.ts'
 
 /** Seqs of one session, both ends included. */
 export type Seqs = { readonly from: number; readonly upTo: number }
 
 /** The next rows of a range, a line for each. */
 export type RowLines = {
-  readonly list: readonly string[]
-  /** The same lines as one text. */
-  readonly joined: string
+  /** The lines, joined by separators. */
+  readonly bytes: Buffer
+  /** Where each line ends. */
+  readonly ends: readonly number[]
+  /** The compressed bodies of the lines that have none, joined. */
+  readonly compressed: Uint8Array
+  /** How long each missing body is; `notRead` for one that is in neither list. */
+  readonly missingBodies: readonly number[]
   /** The seqs that the lines answer for. */
   readonly coveredSeqs: Seqs
   /** Whether no row is missing: then seqs without a line are records that nobody asked for. */
@@ -17,6 +22,27 @@ export type RowLines = {
 }
 
 type LineRequest = { readonly count: number; readonly isDown: boolean; readonly skipsNonMessages: boolean }
+
+/** Between two lines. No record has it: JSON escapes it, and no name may contain it. */
+export const lineSeparator = '\x1e'
+const separator = lineSeparator.charCodeAt(0)
+export const lineBreak = 10
+
+/** A longer body is read by itself, so that what is read at once is bounded. */
+const bodyBytesMax = { text: 64 * 1024, compressed: 16 * 1024 }
+export const notRead = -1
+
+/**
+ * SQL for the line of a row: its checksum, then all that the checksum covers, each field followed by a line break. The
+ * body is left out if it is long or compressed.
+ */
+const hasBody = `typeof(body) = 'text' and octet_length(body) <= ${bodyBytesMax.text}`
+const isCompressed = `typeof(body) = 'blob' and octet_length(body) <= ${bodyBytesMax.compressed}`
+const columns = `
+  concat_ws(char(${lineBreak}), crc, seq, at, type, v, ifnull(client, ''), ifnull(command_id, ''), ifnull(ref, ''),
+    iif(${hasBody}, body, '')) as line,
+  iif(${isCompressed}, body, null) as compressed,
+  iif(${hasBody}, null, iif(${isCompressed}, octet_length(body), ${notRead})) as missing`
 
 /**
  * Event types that never produce a message or change one: half of the records of a conversation. Reads that ask for
@@ -27,18 +53,18 @@ export const nonMessageTypes: ReadonlySet<string> = new Set<EventType>(['turn.st
 /** Returns a function that reads the next rows of a range, each as a line. SQLite joins them: a value for each takes longer. */
 export function createLineReader(database: DatabaseSync) {
   const selected = (where: string, order: string) => `
-    select ${lineColumn} as line from record where sid = ? and seq between ? and ? ${where} order by seq ${order} limit ?`
+    select ${columns} from record where sid = ? and seq between ? and ? ${where} order by seq ${order} limit ?`
   const createStatements = (where: string) => ({
     up: createStatement(selected(where, '')),
     down: createStatement(selected(where, 'desc')),
   })
   const createStatement = (plain: string) => {
-    const separator = `char(${lineSeparator.charCodeAt(0)})`
     let statement: StatementSync | null = null // prepared when it is used first: most programs use one of the four
     const joined = () => {
-      statement ??= database.prepare(
-        `select count(*) as rows, group_concat(line, ${separator}) as lines from (${plain})`,
-      )
+      statement ??= database.prepare(`
+        select count(*) as rows, cast(group_concat(line, char(${separator})) as blob) as lines,
+          cast(group_concat(compressed, '') as blob) as compressed, group_concat(missing) as missing
+        from (${plain})`)
       return statement
     }
     return { plain, joined }
@@ -52,22 +78,21 @@ export function createLineReader(database: DatabaseSync) {
     sid: number,
     { from, upTo }: Seqs,
     count: number,
-  ) {
+  ): Omit<RowLines, 'coveredSeqs' | 'isComplete'> {
     const row = joined().get(sid, from, upTo, count)
-    const text = String(row?.['lines'] ?? '')
-    const list = text === '' ? [] : text.split(lineSeparator)
-    if (list.length === row?.['rows']) return { list, joined: text }
-    // A damaged row has the separator or a NUL in it, so each row is read by itself.
-    const rows = database
-      .prepare(plain)
-      .all(sid, from, upTo, count)
-      .map((one) => String(one['line']))
-    return { list: rows, joined: rows.join(lineSeparator) }
+    const bytes = bufferOf(row?.['lines'])
+    const ends = findEnds(bytes)
+    const missing = row?.['missing'] ?? null
+    const missingBodies = missing === null ? [] : String(missing).split(',').map(Number)
+    if (ends.length === row?.['rows']) return { bytes, ends, compressed: bufferOf(row['compressed']), missingBodies }
+    // A damaged row has the separator in it, so each row is read by itself.
+    const rows = database.prepare(plain).all(sid, from, upTo, count)
+    return joinRows(rows.map(({ line, missing }) => ({ line: String(line), isMissing: missing !== null })))
   }
 
   function read(sid: number, seqs: Seqs, { count, isDown, skipsNonMessages }: LineRequest): RowLines {
     const lines = readLines((skipsNonMessages ? messages : every)[isDown ? 'down' : 'up'], sid, seqs, count)
-    const last = lines.list.length < count ? null : seqOf(lines.list.at(-1) ?? '')
+    const last = lines.ends.length < count ? null : seqOf(lines.bytes, (lines.ends.at(-2) ?? -1) + 1)
     const coveredSeqs = last === null ? seqs : isDown ? { ...seqs, from: last } : { ...seqs, upTo: last }
     if (!skipsNonMessages) return { ...lines, coveredSeqs, isComplete: false }
     const stored = counted.get(sid, coveredSeqs.from, coveredSeqs.upTo)?.['rows']
@@ -77,16 +102,55 @@ export function createLineReader(database: DatabaseSync) {
   return read
 }
 
-/** Returns the seq of a line, which follows its checksum. */
-export function seqOf(line: string): number {
-  const at = line.indexOf('\n') + 1
-  return Number(line.slice(at, line.indexOf('\n', at)))
+function bufferOf(value: unknown): Buffer {
+  if (!(value instanceof Uint8Array)) return Buffer.alloc(0)
+  return Buffer.from(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength) // SQLite gives no shared memory
 }
 
-/** Returns the type of the record of a line. */
-export function typeOf(line: string): string {
-  const seqAt = line.indexOf('\n') + 1
-  const timeAt = line.indexOf('\n', seqAt) + 1
-  const typeAt = line.indexOf('\n', timeAt) + 1
-  return line.slice(typeAt, line.indexOf('\n', typeAt))
+function findEnds(bytes: Buffer): number[] {
+  const ends: number[] = []
+  if (bytes.length === 0) return ends
+  for (let end = bytes.indexOf(separator); end !== -1; end = bytes.indexOf(separator, end + 1)) ends.push(end)
+  ends.push(bytes.length)
+  return ends
+}
+
+/** Joins rows that were read one by one. Their missing bodies are read by themselves. */
+function joinRows(rows: readonly { readonly line: string; readonly isMissing: boolean }[]) {
+  let end = -1
+  const ends = rows.map(({ line }) => (end += Buffer.byteLength(line) + 1))
+  // Not `Buffer.from(text)`: its memory may be shared with other buffers, and cannot move to another thread.
+  const bytes = Buffer.from(new TextEncoder().encode(rows.map(({ line }) => line).join(lineSeparator)).buffer)
+  const missingBodies = rows.flatMap(({ isMissing }) => (isMissing ? [notRead] : []))
+  return { bytes, ends, compressed: Buffer.alloc(0), missingBodies }
+}
+
+/** Returns the seq of the line that begins at `start`. */
+export const seqOf = (bytes: Buffer, start: number): number => readNumber(bytes, endOfField(bytes, start) + 1)
+
+/** Returns the type of the record whose line begins at `start`. */
+export function typeOf(bytes: Buffer, start: number): string {
+  const seqEnd = endOfField(bytes, endOfField(bytes, start) + 1)
+  const timeEnd = endOfField(bytes, seqEnd + 1)
+  return bytes.toString('latin1', timeEnd + 1, endOfField(bytes, timeEnd + 1))
+}
+
+/** Returns whether a line, with its body, matches its checksum. */
+export const isIntact = (bytes: Buffer, start: number, end: number, begun: number): boolean =>
+  crc32(bytes.subarray(endOfField(bytes, start) + 1, end), begun) === readNumber(bytes, start)
+
+function endOfField(bytes: Uint8Array, start: number): number {
+  let end = start
+  while (end < bytes.length && bytes[end] !== lineBreak) end += 1
+  return end
+}
+
+/** Reads a number that ends with a line break; NaN if it is none. */
+function readNumber(bytes: Uint8Array, from: number): number {
+  let [number, at] = [0, from]
+  for (; at < bytes.length && bytes[at] !== lineBreak; at += 1) {
+    const digit = (bytes[at] ?? 0) - 48
+    number = digit >= 0 && digit <= 9 ? number * 10 + digit : Number.NaN
+  }
+  return at === from ? Number.NaN : number
 }

@@ -3,8 +3,18 @@ import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
 import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import { checkRecord, decompressBody, recordColumns } from './columns.ts'
-import { createLineReader, nonMessageTypes, type RowLines, type Seqs, seqOf, typeOf } from './record-lines.ts'
-import { beginChecksum, bodyBytesInline, type CompressedText, isIntact, type RecordTexts } from './record-texts.ts'
+import { beginChecksum, type PackedLines, type PackedPage } from './packed-page.ts'
+import {
+  createLineReader,
+  isIntact,
+  lineBreak,
+  nonMessageTypes,
+  notRead,
+  type RowLines,
+  type Seqs,
+  seqOf,
+  typeOf,
+} from './record-lines.ts'
 import { decompressedBytes } from './zstd-frames.ts'
 
 /** A range of seqs, and the session of the lineage that stores them. */
@@ -24,9 +34,6 @@ export function createRecordReader(database: DatabaseSync) {
   const byId = database.prepare('select sid, id, base, head, parent from session where id = ? and purged_at is null')
   const bySid = database.prepare('select sid, id, base, head, parent from session where sid = ?')
   const readLines = createLineReader(database)
-  const shortBodies = database.prepare(`
-    select seq, iif(octet_length(body) > ${bodyBytesInline}, null, body) as body
-    from record where sid = ? and seq in (select value from json_each(?))`)
   const oneBody = database.prepare('select body from record where sid = ? and seq = ?')
   // Names the index: SQLite would otherwise walk the whole session by seq, to get the order.
   const byRef = database.prepare(`
@@ -49,19 +56,11 @@ export function createRecordReader(database: DatabaseSync) {
     return ranges
   }
 
-  /** Returns a function that reads the body of a line that has none, compressed or long. Short ones are read together. */
-  function readBodies(sid: number, { list }: RowLines): (seq: number) => unknown {
-    const missing = list.filter((line) => line.endsWith('\n')).map(seqOf)
-    const rows = missing.length === 0 ? [] : shortBodies.all(sid, JSON.stringify(missing))
-    const short = new Map(rows.map(({ seq, body }) => [Number(seq), body]))
-    return (seq) => short.get(seq) ?? oneBody.get(sid, seq)?.['body']
-  }
-
   /** Returns one answer for each seq: a missing or damaged row is a lost record. */
   function read(
     session: string,
     { after, upTo, limit, charsMax = Number.POSITIVE_INFINITY, newestFirst: isDown = false, types }: ReadRange,
-  ): RecordTexts {
+  ): PackedPage {
     const wanted = types === undefined ? null : new Set<string>(types)
     const ranges = lineage(session, after, upTo ?? Number.MAX_SAFE_INTEGER)
     const page = createPage(limit, charsMax)
@@ -69,7 +68,7 @@ export function createRecordReader(database: DatabaseSync) {
       if (page.isFull()) break
       addRange(page, range, wanted, isDown)
     }
-    return page.texts()
+    return page.parts()
   }
 
   /** Adds the records of a range to a page, until the page is full. */
@@ -84,25 +83,36 @@ export function createRecordReader(database: DatabaseSync) {
     while (!page.isFull() && next >= from && next <= upTo) {
       const count = countRows(page.missing(), wanted !== null)
       const seqs = isDown ? { from, upTo: next } : { from: next, upTo }
-      const lines = readLines(sid, seqs, { count, isDown, skipsNonMessages })
-      const bodyOf = readBodies(sid, lines)
-      let end = -1
-      for (const line of lines.list) {
-        const start = end + 1
-        end = start + line.length
-        const seq = seqOf(line)
-        if (lines.isComplete) next = seq
+      const rows = readLines(sid, seqs, { count, isDown, skipsNonMessages })
+      const nextBody = createBodyReader(sid, rows)
+      let start = 0
+      for (const end of rows.ends) {
+        const line = { rows, start, end, begun }
+        start = end + 1
+        const seq = seqOf(rows.bytes, line.start)
+        if (rows.isComplete) next = seq
         else loseUntil(seq)
         if (page.isFull()) return
         next += step
-        const type = typeOf(line)
-        if (skipsNonMessages && nonMessageTypes.has(type)) continue
-        const place = { text: lines.joined, start, end }
-        const stored = line.endsWith('\n') ? bodyOf(seq) : null
-        addLine(page, { seq, line, place, stored, begun }, wanted === null || wanted.has(type))
+        const body = rows.bytes[end - 1] === lineBreak ? nextBody(seq) : null
+        const type = wanted === null ? null : typeOf(rows.bytes, line.start)
+        if (type !== null && skipsNonMessages && nonMessageTypes.has(type)) continue
+        addLine(page, seq, line, body, type === null || wanted === null || wanted.has(type))
       }
-      if (lines.isComplete) next = isDown ? lines.coveredSeqs.from - 1 : lines.coveredSeqs.upTo + 1
-      else if (lines.list.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
+      if (rows.isComplete) next = isDown ? rows.coveredSeqs.from - 1 : rows.coveredSeqs.upTo + 1
+      else if (rows.ends.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
+    }
+  }
+
+  /** Returns a function that gives each line without a body its body, in the order of the lines. */
+  function createBodyReader(sid: number, { compressed, missingBodies }: RowLines): (seq: number) => MissingBody {
+    let [index, start] = [0, 0]
+    return (seq) => {
+      const length = missingBodies[index++] ?? notRead
+      if (length === notRead) return { stored: oneBody.get(sid, seq)?.['body'], start: null }
+      const body = { stored: compressed.subarray(start, start + length), start }
+      start += length
+      return body
     }
   }
 
@@ -125,46 +135,60 @@ export function createRecordReader(database: DatabaseSync) {
   }
 }
 
-type StoredLine = {
-  readonly seq: number
-  readonly line: string
-  readonly place: Place
-  /** The body, if it is not part of the line. */
-  readonly stored: unknown
-  readonly begun: number
-}
+/** Where a line is. */
+type Line = { readonly rows: RowLines; readonly start: number; readonly end: number; readonly begun: number }
+
+/** A body that is not part of its line, and where it is among the compressed ones; null if it was read by itself. */
+type MissingBody = { readonly stored: unknown; readonly start: number | null }
 
 /** Adds a record that is wanted. One that does not match its checksum is lost: it may have had any of the types. */
-function addLine(page: Page, { seq, line, place, stored, begun }: StoredLine, isWanted: boolean): void {
-  if (isWanted && isDecompressedLater(stored)) {
-    page.addCompressed({ head: line, bytes: stored, begun })
+function addLine(page: Page, seq: number, line: Line, body: MissingBody | null, isWanted: boolean): void {
+  const { rows, start, end, begun } = line
+  if (body === null) {
+    if (!isIntact(rows.bytes, start, end, begun)) page.lose(seq)
+    else if (isWanted) page.add(line)
     return
   }
-  const whole = stored === null ? line : `${line}${decompressBody(stored)}`
-  if (!isIntact(whole, begun)) page.lose(seq)
-  else if (isWanted) page.add(stored === null ? place : { text: whole, start: 0, end: whole.length })
+  const { stored, start: compressedStart } = body
+  if (isWanted && compressedStart !== null && stored instanceof Uint8Array) {
+    const bytes = decompressedBytes(stored)
+    if (bytes !== null && bytes <= decompressedLaterBytes) {
+      page.add(line, { start: compressedStart, length: stored.length, bytes })
+      return
+    }
+  }
+  const whole = Buffer.from(`${rows.bytes.toString('utf8', start, end)}${decompressBody(stored)}`)
+  if (!isIntact(whole, 0, whole.length, begun)) page.lose(seq)
+  else if (isWanted) page.addLong(whole.toString())
 }
-
-const isDecompressedLater = (stored: unknown): stored is Uint8Array =>
-  stored instanceof Uint8Array && (decompressedBytes(stored) ?? Number.POSITIVE_INFINITY) <= decompressedLaterBytes
 
 function countRows(missing: number, isFiltered: boolean): number {
   if (!isFiltered) return Math.min(missing, rowsAtOnce.max)
   return Math.min(Math.max(missing * rowsPerMatch, rowsAtOnce.min), rowsAtOnce.max)
 }
 
-/** Where a line is in a text. */
-type Place = { readonly text: string; readonly start: number; readonly end: number }
+/** A compressed body: where it is, how long it is, and how long when it is decompressed. */
+type CompressedBody = { readonly start: number; readonly length: number; readonly bytes: number }
+
+/** Lines that follow each other, and the compressed bodies of some of them. */
+type Run = {
+  readonly rows: RowLines
+  readonly begun: number
+  readonly start: number
+  end: number
+  readonly compressedStart: number
+  readonly compressedLengths: number[]
+}
 
 type Page = ReturnType<typeof createPage>
 
-/** Collects a page. Lines that follow each other in one text stay one text. */
+/** Collects a page. Lines that follow each other stay together. */
 function createPage(limit: number, charsMax: number) {
-  const page: (string | CompressedText | number)[] = []
-  let run: Place | null = null
+  const page: (PackedLines | string | number)[] = []
+  let run: Run | null = null
   let [records, chars] = [0, 0]
   const endRun = () => {
-    if (run) page.push(run.text.slice(run.start, run.end))
+    if (run) page.push(packRun(run))
     run = null
   }
   const count = (length: number) => {
@@ -175,28 +199,39 @@ function createPage(limit: number, charsMax: number) {
     isFull: () => records >= limit || chars >= charsMax,
     /** How many records the page may still have. */
     missing: () => limit - records,
-    add(place: Place): void {
-      const { text, start, end } = place
-      if (run?.text === text && run.end + 1 === start) run = { text, start: run.start, end }
-      else {
+    add({ rows, start, end, begun }: Line, body: CompressedBody | null = null): void {
+      if (run === null || run.rows !== rows || run.end + 1 !== start) {
         endRun()
-        run = place
-      }
-      count(end - start)
+        run = { rows, begun, start, end, compressedStart: body?.start ?? 0, compressedLengths: [] }
+      } else if (body && run.compressedLengths.length === 0) run = { ...run, compressedStart: body.start }
+      run.end = end
+      if (body) run.compressedLengths.push(body.length)
+      count(body === null ? end - start : body.bytes)
     },
-    addCompressed(text: CompressedText): void {
+    /** Adds a line with a long body. */
+    addLong(line: string): void {
       endRun()
-      page.push(text)
-      count(decompressedBytes(text.bytes) ?? 0)
+      page.push(line)
+      count(line.length)
     },
     lose(seq: number): void {
       endRun()
       page.push(seq)
       count(0)
     },
-    texts(): RecordTexts {
+    parts(): PackedPage {
       endRun()
       return page
     },
+  }
+}
+
+function packRun({ rows, begun, start, end, compressedStart, compressedLengths }: Run): PackedLines {
+  const compressedEnd = compressedLengths.reduce((sum, length) => sum + length, compressedStart)
+  return {
+    lines: rows.bytes.subarray(start, end),
+    compressed: rows.compressed.subarray(compressedStart, compressedEnd),
+    compressedLengths,
+    begun,
   }
 }

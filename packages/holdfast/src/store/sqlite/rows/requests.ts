@@ -22,7 +22,7 @@ import type { BlobHash, CapScope, LostRecord, SessionId } from '@holdfast/protoc
 import type { Result } from '@holdfast/protocol/result'
 import type { StoreSession } from '../../read-only-store.ts'
 import type { StoredPage, StoredRecord } from '../../stored-record.ts'
-import type { RecordTexts } from './record-texts.ts'
+import type { PackedPage } from './packed-page.ts'
 
 /** A catalogue entry with its `meta` as text. */
 export type StoredEntry = Omit<CatalogueEntry, 'meta'> & { readonly meta: string }
@@ -50,7 +50,7 @@ export type FollowPage = {
 export interface ReadRequests {
   /** Opens the file and reads its schema. */
   open(): undefined
-  read(session: string, range: ReadRange): RecordTexts
+  read(session: string, range: ReadRange): PackedPage
   readRefs(session: string, calls: readonly number[]): StoredPage
   findCommand(session: string, commandId: string): StoredRecord | LostRecord | null
   commandHash(session: string, commandId: string): string | null

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createFileIdentity } from '../files/held-files.ts'
 import { createReader } from '../read/reader.ts'
+import { buffersOf } from '../rows/packed-page.ts'
 import type { Question } from '../rows/requests.ts'
 import type { WorkerData } from './worker-link.ts'
 import { serve } from './worker-serve.ts'
@@ -10,5 +11,5 @@ if (parentPort === null) throw new Error('the reader runs in a worker')
 const { signal, options }: WorkerData<{ readonly path: string; readonly identity: SharedArrayBuffer }> = workerData // sqlite-store.ts passes it, typed
 const reader = createReader(options.path, createFileIdentity(options.identity))
 // Small groups: an answer is sent as soon as it is ready.
-serve<Question>({ port: parentPort, signal, run: (questions) => questions.map(reader.answer), groupMax: 8 })
+serve<Question>({ port: parentPort, signal, run: (questions) => questions.map(reader.answer), buffersOf, groupMax: 8 })
 reader.close()

@@ -14,6 +14,8 @@ type ServeOptions<Request> = {
   readonly groupMax: number
   /** Returns whether a request is a group of its own, so that it delays the others little. None by default. */
   readonly isAlone?: (request: Request) => boolean
+  /** Returns the buffers of an answer, which move to the thread that asked instead of being copied. None by default. */
+  readonly buffersOf?: (request: Request, answer: Result<unknown>) => readonly ArrayBuffer[]
   /** Does background work after each group and before sleep. Returns in how many milliseconds to call it again. */
   readonly rest?: () => number
 }
@@ -27,6 +29,7 @@ export function serve<Request>({
   run,
   groupMax,
   isAlone = () => false,
+  buffersOf = () => [],
   rest = () => Number.POSITIVE_INFINITY,
 }: ServeOptions<Request>): void {
   const others = new Map<number, MessagePort>()
@@ -56,7 +59,7 @@ export function serve<Request>({
     receive(port)
     if (waiting.length > 0) {
       const group = takeGroup()
-      send(group, run(group.map(({ request }) => request)))
+      send(group, run(group.map(({ request }) => request)), buffersOf)
       rest()
     } else if (isClosing) {
       return
@@ -69,19 +72,24 @@ export function serve<Request>({
 }
 
 /** Sends the answers to the ports that asked, in one message each. */
-function send(group: readonly Waiting<unknown>[], answers: readonly Result<unknown>[]): void {
-  const byPort = new Map<MessagePort, Answered[]>()
-  for (const [index, { from, number }] of group.entries()) {
-    const answered = encodeAnswer(number, answers[index])
-    const list = byPort.get(from)
-    if (list) list.push(answered)
-    else byPort.set(from, [answered])
+function send<Request>(
+  group: readonly Waiting<Request>[],
+  answers: readonly Result<unknown>[],
+  buffersOf: NonNullable<ServeOptions<Request>['buffersOf']>,
+): void {
+  const byPort = new Map<MessagePort, { readonly list: Answered[]; readonly moved: ArrayBuffer[] }>()
+  for (const [index, { from, number, request }] of group.entries()) {
+    const answer = answers[index] ?? noAnswer
+    const { list, moved } = byPort.get(from) ?? { list: [], moved: [] }
+    list.push(encodeAnswer(number, answer))
+    moved.push(...buffersOf(request, answer))
+    byPort.set(from, { list, moved })
   }
-  for (const [port, list] of byPort) port.postMessage(list)
+  for (const [port, { list, moved }] of byPort) port.postMessage(list, moved)
 }
 
-const encodeAnswer = (number: number, answer: Result<unknown> | undefined): Answered =>
-  answer?.ok === true && answer.value === undefined ? number : [number, answer ?? noAnswer]
+const encodeAnswer = (number: number, answer: Result<unknown>): Answered =>
+  answer.ok && answer.value === undefined ? number : [number, answer]
 
 // `run` answers each request; this settles one that a bug left out.
 const noAnswer = refuse(fault('internal', 'The store gave no answer.'))

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { isEarlyQuestion } from '../rows/early-questions.ts'
+import { buffersOf } from '../rows/packed-page.ts'
 import type { Question, StoreChange } from '../rows/requests.ts'
 import { createWriter, type WriterOptions } from '../write/writer.ts'
 import type { WorkerData } from './worker-link.ts'
@@ -17,6 +18,7 @@ serve<StoreChange | Question>({
   groupMax: 1024,
   rest: writer.rest,
   isAlone: isEarlyQuestion,
+  buffersOf,
   run(requests) {
     const [first] = requests
     if (first !== undefined && isEarlyQuestion(first)) return [writer.answer(first)]

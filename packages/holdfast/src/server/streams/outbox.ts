@@ -11,8 +11,10 @@ import { createPlaces, createSlicePlace, createSlices } from './slices.ts'
 const builtAtOnceMax = { page: 1, stream: 16, export: 1, part: 3 } as const
 /** Parts that streams write in one slice: the system takes up to a millisecond for each. */
 export const partsPerSlice = 8
-/** So many short frames, such as deltas, are written in the time of one part. */
-const framesPerPart = 8
+/** So many short frames, such as deltas, are written in the time of one part: 256 in a slice take 2 to 4 milliseconds. */
+const framesPerPart = 32
+/** And so many by one stream, if more are there: 512 in a slice at most. */
+const framesAtOnce = 2
 const shortFrameBytes = 4096
 const retryAfterSeconds = 5
 const pauseMs = 100
@@ -146,7 +148,7 @@ export function createOutbox({
       let left = 0
       const takeSlice = () => {
         current = slices.current()
-        left = framesPerPart
+        left = framesAtOnce
       }
       return {
         /** Calls back when the stream may write some short frames. */

@@ -7,23 +7,28 @@ export type Slices = { run(go: () => void, weight?: number): void; current(): nu
 /** Runs functions of a weight of at most `max` together in a slice, in order; the others wait. */
 export function createSlices(max: number): Slices {
   let waiting: { readonly go: () => void; readonly weight: number }[] = []
+  /** How many of them have run. They are removed together: to move a thousand for each slice takes longer than to run it. */
+  let done = 0
   let ran = 0
   let isBusy = false
   let number = 0
   const begin = () => {
     number += 1
     ran = 0
-    let count = 0
-    for (const { weight } of waiting) {
-      if (ran > 0 && ran + weight > max) break
-      ran += weight
-      count += 1
+    let end = done
+    for (let next = waiting[end]; next && (ran === 0 || ran + next.weight <= max); next = waiting[end]) {
+      ran += next.weight
+      end += 1
     }
-    const next = waiting.slice(0, count)
-    waiting = waiting.slice(count)
-    isBusy = count > 0
+    isBusy = end > done
     if (isBusy) setImmediate(begin)
-    for (const { go } of next) go()
+    const slice = waiting.slice(done, end)
+    done = end
+    if (done === waiting.length) {
+      waiting = []
+      done = 0
+    }
+    for (const { go } of slice) go()
   }
   return {
     current: () => number,

@@ -6,6 +6,7 @@ import {
   type Message,
   MessageId,
   messageEvents,
+  messageOf,
   type PageRequest,
   type Recorded,
   type Seq,
@@ -126,15 +127,29 @@ export function assemble(
   outcomes: readonly ReadRecord[],
   parent: Seq | null,
 ): readonly Message[] {
+  const before = parent === null ? null : MessageId.parse(parent)
+  if (outcomes.length === 0 && records.every(isReadable)) return toMessages(records, before)
   const transcript = createTranscript()
-  const near = records.find((record): record is Recorded => !('lost' in record))?.at
+  const near = records.find(isReadable)?.at
   for (const record of records) {
-    if (!('lost' in record)) transcript.add(record)
+    if (isReadable(record)) transcript.add(record)
     else transcript.addLost(record, near)
   }
   for (const record of outcomes.toSorted((left, right) => left.seq - right.seq)) {
-    if (!('lost' in record)) transcript.add(record) // a lost outcome is a notice at its own position
+    if (isReadable(record)) transcript.add(record) // a lost outcome is a notice at its own position
   }
   const [first, ...rest] = transcript.messages
-  return first ? [{ ...first, parent: parent === null ? null : MessageId.parse(parent) }, ...rest] : []
+  return first ? [{ ...first, parent: before }, ...rest] : []
+}
+
+const isReadable = (record: ReadRecord): record is Recorded => !('lost' in record)
+
+/** Turns each record into its message: none of them changes another. A transcript would index them, which takes longer. */
+function toMessages(records: readonly Recorded[], parent: MessageId | null): readonly Message[] {
+  const messages: Message[] = []
+  for (const record of records) {
+    const message = messageOf(record, messages.at(-1)?.id ?? parent)
+    if (message) messages.push(message)
+  }
+  return messages
 }

@@ -3,7 +3,7 @@ import type { BlobHash, Meta, StepId, Trust } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow, type Result } from '@holdfast/protocol/result'
 import { decodeRecord } from '../../stored-record.ts'
-import { unpackPage } from '../rows/packed-page.ts'
+import { unpackRecords } from '../rows/packed-page.ts'
 import type { ReadRequests, StoredDraft, StoredEntry, StoredListed, StoredTrust } from '../rows/requests.ts'
 
 /** Asks a reader on this thread, or one in a worker. */
@@ -18,7 +18,7 @@ export function createReadMethods(ask: Ask) {
     orThrow(await ask(name, ...args))
 
   return {
-    read: async (session, range) => unpackPage(await read('read', session, range)).map(decodeRecord),
+    read: async (session, range) => unpackRecords(await read('read', session, range)),
     readRefs: async (session, calls) => (await read('readRefs', session, calls)).map(decodeRecord),
     async findCommand(session, commandId) {
       const found = await read('findCommand', session, commandId)

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
-import type { LostRecord } from '@holdfast/protocol'
+import type { ReadRecord } from '@holdfast/core/ports'
+import type { LostRecord, Recorded } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
 import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import { decompressBody } from './columns.ts'
@@ -36,37 +37,46 @@ export function buffersOf([name]: readonly unknown[], answer: Result<unknown>): 
   return [...new Set(views.map(({ buffer }) => buffer).filter((buffer) => buffer instanceof ArrayBuffer))]
 }
 
-/** Returns the records of a page. */
-export function unpackPage(page: PackedPage): StoredPage {
-  const records: (StoredRecord | LostRecord)[] = []
+/** Makes a record of a line and its body. */
+type Decode<One> = (line: string, body: string | null) => One
+
+/** Returns the records of a page, as rows hold them. */
+export const unpackPage = (page: PackedPage): StoredPage => unpack(page, decodeRow)
+
+/** Returns the records of a page, with their events parsed. */
+export const unpackRecords = (page: PackedPage): readonly ReadRecord[] => unpack(page, createRecordDecoder())
+
+function unpack<One>(page: PackedPage, decode: Decode<One>): readonly (One | LostRecord)[] {
+  const records: (One | LostRecord)[] = []
   for (const part of page) {
     if (typeof part === 'number') records.push({ seq: part, lost: true })
-    else if (typeof part === 'string') records.push(createDecoder()(part))
-    else unpackLines(part, records)
+    else if (typeof part === 'string') records.push(decode(part, null))
+    else unpackLines(part, decode, records)
   }
   return records
 }
 
-function unpackLines(packed: PackedLines, records: (StoredRecord | LostRecord)[]): void {
-  const decode = createDecoder()
+function unpackLines<One>(packed: PackedLines, decode: Decode<One>, records: (One | LostRecord)[]): void {
   const nextBody = packed.compressedLengths.length === 0 ? null : createBodies(packed)
   const { buffer, byteOffset, byteLength } = packed.lines
   for (const line of Buffer.from(buffer, byteOffset, byteLength).toString().split(lineSeparator)) {
-    const record = decode(line)
-    if (record.body !== '') records.push(record)
+    if (!line.endsWith('\n')) records.push(decode(line, null))
     else {
       const body = nextBody?.(line) ?? null
-      records.push(body === null ? { seq: record.seq, lost: true } : { ...record, body })
+      records.push(body === null ? { seq: seqOfLine(line), lost: true } : decode(line, body))
     }
   }
 }
 
-/** Returns a function that decodes lines, one after the other. */
-function createDecoder(): (line: string) => StoredRecord {
-  let lastAt = '\n'
-  /** Copies a short part of a line: V8 would keep the whole text in memory for it. */
-  const apart = (part: string): string => ` ${part}`.slice(1)
-  return (line) => {
+function seqOfLine(line: string): number {
+  const crcEnd = line.indexOf('\n')
+  return Number(line.slice(crcEnd + 1, line.indexOf('\n', crcEnd + 1)))
+}
+
+/** Returns a function that decodes lines into records, one after the other. It makes as few values as possible for each. */
+function createRecordDecoder(): Decode<Recorded> {
+  const timeOf = createTimes()
+  return (line, body) => {
     const crcEnd = line.indexOf('\n')
     const seqEnd = line.indexOf('\n', crcEnd + 1)
     const atEnd = line.indexOf('\n', seqEnd + 1)
@@ -74,22 +84,45 @@ function createDecoder(): (line: string) => StoredRecord {
     const vEnd = line.indexOf('\n', typeEnd + 1)
     const byEnd = line.indexOf('\n', vEnd + 1)
     const commandEnd = line.indexOf('\n', byEnd + 1)
-    const refEnd = line.indexOf('\n', commandEnd + 1)
-    // Records that were appended together have the same time.
-    const isSameTime = atEnd - seqEnd - 1 === lastAt.length && line.startsWith(lastAt, seqEnd + 1)
-    if (!isSameTime) lastAt = apart(line.slice(seqEnd + 1, atEnd))
-    return {
-      seq: Number(line.slice(crcEnd + 1, seqEnd)),
-      at: lastAt,
-      type: line.slice(atEnd + 1, typeEnd),
-      v: Number(line.slice(typeEnd + 1, vEnd)),
-      by: byEnd === vEnd + 1 ? null : apart(line.slice(vEnd + 1, byEnd)),
-      commandId: commandEnd === byEnd + 1 ? null : apart(line.slice(byEnd + 1, commandEnd)),
-      ref: refEnd === commandEnd + 1 ? null : Number(line.slice(commandEnd + 1, refEnd)),
-      body: line.slice(refEnd + 1),
-    }
+    const seq = Number(line.slice(crcEnd + 1, seqEnd))
+    const at = timeOf(line, seqEnd + 1, atEnd)
+    const v = Number(line.slice(typeEnd + 1, vEnd))
+    const event = JSON.parse(body ?? line.slice(line.indexOf('\n', commandEnd + 1) + 1))
+    // Holdfast encoded the body, and a checksum covers it: it is not validated. Most records have neither of the last two.
+    if (byEnd === vEnd + 1 && commandEnd === byEnd + 1) return { seq, at, v, event } as Recorded
+    const by = byEnd === vEnd + 1 ? {} : { by: apart(line.slice(vEnd + 1, byEnd)) }
+    const command = commandEnd === byEnd + 1 ? {} : { commandId: apart(line.slice(byEnd + 1, commandEnd)) }
+    return { seq, at, v, ...by, ...command, event } as Recorded
   }
 }
+
+/** Decodes a line into a row. */
+function decodeRow(line: string, body: string | null): StoredRecord {
+  const fields = line.split('\n', 8)
+  const [, seq = '', at = '', type = '', v = '', by = '', commandId = '', ref = ''] = fields
+  return {
+    seq: Number(seq),
+    at,
+    type,
+    v: Number(v),
+    by: by === '' ? null : by,
+    commandId: commandId === '' ? null : commandId,
+    ref: ref === '' ? null : Number(ref),
+    body: body ?? line.slice(fields.reduce((end, field) => end + field.length + 1, 0)),
+  }
+}
+
+/** Returns a function that reads the times of lines. Records that were appended together have the same, which is read once. */
+function createTimes(): (line: string, start: number, end: number) => string {
+  let last = '\n'
+  return (line, start, end) => {
+    if (end - start !== last.length || !line.startsWith(last, start)) last = apart(line.slice(start, end))
+    return last
+  }
+}
+
+/** Copies a short part of a line: V8 would keep the whole text in memory for it. */
+const apart = (part: string): string => ` ${part}`.slice(1)
 
 /** Returns a function that gives each line its compressed body, in their order; null if that does not match its checksum. */
 function createBodies({ compressed, compressedLengths, begun }: PackedLines): (head: string) => string | null {

@@ -19,7 +19,7 @@ const trailingBlanksMax = 32
 /** How many lines without content may be between two parts of a key. */
 const emptyLinesMax = 32
 /** What is between the parts of a key is remembered up to this length, when a text comes in pieces. */
-const gapsCharsMax = 32 * 1024
+const gapsCharsMax = 8 * 1024
 
 const [lineFeed, carriageReturn, tab, space, plus, minus] = [10, 13, 9, 32, 43, 45]
 
@@ -40,12 +40,13 @@ export function createBrokenKeySearch(forms: readonly string[]) {
   function* follow(bytes: Buffer) {
     if (forms.length === 0) return
     const followerOf = createFollowers(bytes)
-    for (let feed = bytes.indexOf(lineFeed); feed !== -1; feed = bytes.indexOf(lineFeed, feed + 1))
-      for (const end of endsOf(bytes, feed)) {
+    for (let feed = nextFeed(bytes, 0); feed !== -1; feed = nextFeed(bytes, feed + 1)) {
+      // A key may have blanks at the end of a line, or the line has them after it.
+      const line = bytes[feed - 1] === carriageReturn ? feed - 1 : feed
+      for (let end = line; end > 0; end = skipBack(bytes, line)) {
         const last = bytes[end - 1] ?? 0
-        const wanted = places.after[last]
-        if (end === 0 || !wanted) continue
-        const { starts, isOpen } = findStarts(bytes, feed, wanted)
+        const wanted = places.isEnd(bytes[end - 2], last) ? places.after[last] : undefined
+        const { starts, isOpen } = wanted ? findStarts(bytes, feed, wanted) : none
         for (const start of starts)
           for (const { form, at } of places.ofPair(last, bytes[start] ?? 0)) {
             const followed = isBefore(bytes, end, form, at) ? followerOf(form)(start, at + 1) : null
@@ -55,7 +56,9 @@ export function createBrokenKeySearch(forms: readonly string[]) {
           for (const { form, at } of places.ofChar(last))
             if (isBefore(bytes, end, form, at))
               yield { form, from: end - at - 1, end, followed: { type: 'open', chars: at + 1 } as const }
+        if (end < line || !isBlank(last)) break
       }
+    }
   }
 
   return {
@@ -101,22 +104,30 @@ function indexPlaces(forms: readonly Buffer[]) {
   /** For each character, a table of those that follow it in a key. */
   const after: (Uint8Array | undefined)[] = new Array(0x100).fill(undefined)
   const pairOf = (one: number, other: number) => one * 0x100 + other
+  /** The first characters of keys, and the pairs of neighbours. */
+  const firsts = new Uint8Array(0x100)
+  const neighbours = new Uint8Array(0x10000)
   const add = (map: Map<number, Place[]>, key: number, place: Place) => {
     const list = map.get(key)
     if (list) list.push(place)
     else map.set(key, [place])
   }
-  for (const form of forms)
+  for (const form of forms) {
+    firsts[form[0] ?? 0] = 1
     for (let at = 0; at + 1 < form.length; at++) {
       const [one, other] = [form[at] ?? 0, form[at + 1] ?? 0]
+      neighbours[pairOf(one, other)] = 1
       add(chars, one, { form, at })
       add(pairs, pairOf(one, other), { form, at })
       const table = after[one] ?? new Uint8Array(0x100)
       table[other] = 1
       after[one] = table
     }
+  }
   return {
     after,
+    /** Whether a key may be broken after these two characters. Quick: most lines end with others. */
+    isEnd: (one: number = 0, other: number): boolean => firsts[other] === 1 || neighbours[pairOf(one, other)] === 1,
     ofChar: (char: number): readonly Place[] => chars.get(char) ?? [],
     ofPair: (one: number, other: number): readonly Place[] => pairs.get(pairOf(one, other)) ?? [],
   }
@@ -131,11 +142,14 @@ function isBefore(bytes: Buffer, end: number, form: Buffer, at: number): boolean
 
 const isBlank = (code: number | undefined): boolean => code === space || code === tab || code === carriageReturn
 
-/** Returns where the last part of a key on a line may end: with the blanks after it, if the key has some, or without. */
-function endsOf(bytes: Buffer, feed: number): readonly number[] {
-  const end = bytes[feed - 1] === carriageReturn ? feed - 1 : feed
-  const visible = skipBack(bytes, end)
-  return visible === end ? [end] : [end, visible]
+/** Up to this length, a line feed is found sooner without the search of buffers, which takes time to begin. */
+const shortChars = 64
+
+/** Returns where the next line feed is; -1 if there is none. */
+function nextFeed(bytes: Buffer, from: number): number {
+  const end = Math.min(from + shortChars, bytes.length)
+  for (let at = from; at < end; at++) if (bytes[at] === lineFeed) return at
+  return bytes.indexOf(lineFeed, end)
 }
 
 /** Returns the end of a line without the blanks before `end`. */
@@ -148,6 +162,8 @@ function skipBack(bytes: Buffer, end: number): number {
 /** Where a key may go on after a break. `isOpen` says that the text ends before all such places. */
 type Starts = { readonly starts: readonly number[]; readonly isOpen: boolean }
 
+const none: Starts = { starts: [], isOpen: false }
+
 /** Finds the places after the line that ends with `feed` at which one of the wanted characters may be the next of a key. */
 function findStarts(bytes: Buffer, feed: number, wanted: Uint8Array): Starts {
   const next = startsFrom(bytes, feed + 1, wanted)
@@ -159,22 +175,25 @@ function findStarts(bytes: Buffer, feed: number, wanted: Uint8Array): Starts {
 
 /** The same for the line that begins at `from`, and for some lines after it as long as they are only a prefix. */
 function startsFrom(bytes: Buffer, from: number, wanted: Uint8Array): Starts {
-  const starts: number[] = []
-  for (let [line, empty] = [from, 0]; empty <= emptyLinesMax; empty++) {
+  let starts: number[] | null = null // most lines have no such place
+  for (let line = from, empty = 0; empty <= emptyLinesMax; empty++) {
     const end = Math.min(line + prefixCharsMax, bytes.length)
     let at = line
     let isStart = true
     for (; at < end; at++) {
       const char = bytes[at] ?? 0
-      if (isStart && wanted[char] === 1) starts.push(at)
+      if (isStart && wanted[char] === 1) {
+        starts ??= []
+        starts.push(at)
+      }
       if (char === lineFeed) break
       isStart = separators[char] === 1
     }
-    if (at === bytes.length) return { starts, isOpen: true }
+    if (at === bytes.length) return { starts: starts ?? [], isOpen: true }
     if (bytes[at] !== lineFeed || !isStart) break
     line = at + 1
   }
-  return { starts, isOpen: false }
+  return starts === null ? none : { starts, isOpen: false }
 }
 
 /**

@@ -105,11 +105,13 @@ function createPieceMask(heldBack: (text: string) => number = keyBegun) {
   return {
     add(piece: string): string {
       const text = end + piece
-      const cut = text.length - keyBegun(text)
-      const until = Math.max(cut, shown, text.length - heldBack(text))
-      const [head, whole] = [maskKeys(text.slice(0, cut)), maskKeys(text)]
+      const begun = keyBegun(text)
+      const cut = text.length - begun
+      const until = Math.max(cut, shown, text.length - (heldBack === keyBegun ? begun : heldBack(text)))
+      const whole = maskKeys(text)
+      const head = whole === text ? text.slice(0, cut) : maskKeys(text.slice(0, cut))
       // The start of a key may also be the end of another key: cutting there would show the rest of it.
-      const splitsKey = head + maskKeys(text.slice(cut)) !== whole
+      const splitsKey = whole !== text && head + maskKeys(text.slice(cut)) !== whole
       const added = withoutShown(splitsKey ? whole : head + text.slice(cut, until))
       end = splitsKey ? '' : text.slice(cut)
       shown = splitsKey ? 0 : until - cut

@@ -9,8 +9,8 @@ import { indexedWords } from './indexed-words.ts'
 const pageRecords = 128
 /** Appends do not wait for the index: it begins so long after them. */
 const pauseMs = 100
-/** Between two pages, so that appends go first while many arrive. */
-const pagePauseMs = 25
+/** Between two pages; longer while appends arrive, so that they go first. */
+const [pagePauseMs, busyPauseMs] = [25, 100]
 const failurePauseMs = 5000
 
 // The positions come first, and each record by its own: a join of both tables may read all older records to reach the first.
@@ -37,7 +37,11 @@ export function createWordIndex(database: Database, onProblem: OnProblem) {
   async function run(): Promise<void> {
     let againMs: number | null = null
     try {
-      while (!isClosed && (await indexPage(database)) === pageRecords) await wait(pagePauseMs)
+      while (!isClosed && (await indexPage(database)) === pageRecords) {
+        const isBusy = isWoken
+        isWoken = false // the next page has what came until now
+        await wait(isBusy ? busyPauseMs : pagePauseMs)
+      }
     } catch (error) {
       // It runs in a timer: nobody else would hear of a bug.
       if (!(error instanceof HoldfastError)) onProblem({ where: 'indexing words', cause: error })

@@ -16,7 +16,10 @@ const isQuick = values.quick ?? false
 const dir = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-bench-cluster-')))
 const measurements: Readonly<Record<string, (server: PostgresServer) => Promise<readonly Row[]>>> = {
   'one-session': (server) => benchOneSession(server, isQuick ? 2 : 30),
-  'many-sessions': (server) => benchManySessions(server, 64, isQuick ? 1 : 10),
+  'many-sessions': async (server) => [
+    ...(await benchManySessions(server, { sessions: 64, seconds: isQuick ? 1 : 10, pauseMs: 0, p99Max: 25 })),
+    ...(await benchManySessions(server, { sessions: 600, seconds: isQuick ? 3 : 20, pauseMs: 2000, p99Max: 50 })),
+  ],
   nodes: (server) => benchNodes(server, dir, isQuick ? 1 : 4),
   'many-nodes': (server) =>
     benchManyNodes(server, dir, isQuick ? { each: 10, seconds: 1 } : { each: 200, seconds: 10 }),

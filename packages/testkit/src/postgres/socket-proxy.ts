@@ -10,6 +10,11 @@ export interface SocketProxy {
   url(schema: string): string
   /** Passes on the next request that contains a text, waits for the reply, and cuts the connection instead of passing it. */
   loseReplyTo(text: string): Promise<void>
+  /**
+   * Cuts the connection of the n-th request from now on: before the server gets it, or instead of passing its reply on. Requests of
+   * all connections count. Returns whether there was such a request.
+   */
+  cutAt(request: number, when: 'before' | 'after'): () => boolean
   /** Connects to another server from now on, and cuts all connections. */
   redirect(to: PostgresServer): void
   /** Cuts all connections. New ones are accepted. */
@@ -44,6 +49,7 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
     for (const send of waiting.splice(0)) send()
   }
   let trap: { readonly text: string; readonly onCut: () => void } | null = null
+  let countdown: { left: number; readonly when: 'before' | 'after' } | null = null
 
   let refused = 0
 
@@ -68,6 +74,10 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
         isCutting = trap.onCut
         trap = null
       }
+      if (countdown !== null && --countdown.left === 0) {
+        if (countdown.when === 'before') return void client.destroy()
+        isCutting = () => undefined
+      }
       pass(upstream, bytes)
     })
     upstream.on('data', (bytes) => {
@@ -88,6 +98,11 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
       const { promise, resolve } = Promise.withResolvers<void>()
       trap = { text, onCut: resolve }
       return promise
+    },
+    cutAt(request, when) {
+      const own = { left: request, when }
+      countdown = own
+      return () => own.left <= 0
     },
     redirect(to) {
       target = to

@@ -150,6 +150,43 @@ describe('postgres store', () => {
     await store.close()
   })
 
+  it.each(['before', 'after'] as const)(
+    'loses and repeats nothing if the connection ends %s the n-th request',
+    async (when) => {
+      const proxy = await openSocketProxy(server())
+      const location = newLocation(proxy)
+      const { store } = await openAt(location)
+      let requests = 0
+      for (let isCut = true; isCut; ) {
+        requests += 1
+        const wasCut = proxy.cutAt(requests, when)
+        const number = requests
+        const created = await store.create(newSession(number, { records: textsAfter(0, 'first') }))
+        let acknowledged = created.ok ? 1 : 0
+        const append = async (epoch: number) => {
+          const records = textsAfter(acknowledged, `text ${acknowledged}`)
+          const appended = await store.append(appendTo(number, acknowledged, { epoch, records }))
+          expect(codeOf(appended)).toBe('ok') // it finds out whether it was written
+          acknowledged += 1
+        }
+        if (created.ok) {
+          await append(1)
+          await append(1)
+          const claimed = await store.claim(sessionId(number), 'node-a', null)
+          if (claimed.ok) await append(claimed.value.epoch)
+          else expect(codeOf(claimed)).toBe('storage_error')
+        } else expect(codeOf(created)).toBe('storage_error')
+        const records = (await store.entry(sessionId(number))) === null ? [] : await readAll(store, number)
+        expect(seqsOf(records)).toEqual(records.map((_, index) => index + 1))
+        expect([acknowledged, acknowledged === 0 ? 1 : acknowledged]).toContain(records.length)
+        isCut = wasCut()
+      }
+      expect(requests).toBeGreaterThan(5)
+      await store.close()
+      await proxy.close()
+    },
+  )
+
   it('reports damaged and missing rows as lost records, whatever type is asked for', async () => {
     const location = newLocation(server())
     const { store } = await openAt(location)

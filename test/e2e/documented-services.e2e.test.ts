@@ -120,13 +120,16 @@ describe('docs/cluster.md and docs/retention.md', () => {
           .replace("'postgres://holdfast:PASSWORD@db.example/holdfast'", store)
           .split(' ')
         const environment = { HOLDFAST_TOKEN: token, ...(!words.includes('--store') && { HOLDFAST_STORE: store }) }
-        await serve(
+        const told = await serve(
           words,
           async (link) => {
             const ready = await fetch(new URL('/v1/ready', link))
             expect([line, ready.status]).toEqual([line, 200])
           },
           environment,
+        )
+        expect(told).toMatch(
+          /^Other nodes of its store reach it at http:\/\/127\.0\.0\.1:\d+, which only this machine can\./m,
         )
       }
     } finally {
@@ -196,17 +199,19 @@ describe.skipIf(!hasCurl)('docs/http.md', () => {
   })
 })
 
-/** Runs a server while `work` uses the link that it prints. */
+/** Runs a server while `work` uses the link that it prints. Returns what else it said. */
 async function serve(
   words: readonly string[],
   work: (link: string) => Promise<void>,
   environment: Readonly<Record<string, string>> = {},
-): Promise<void> {
+): Promise<string> {
   const server = cli.start(['serve', ...words, '--port', '0'], { environment })
   const [link] = await server.until('stdout', /^http:\S+\/login\?code=\S+/)
   await work(link)
   server.kill('SIGTERM')
-  expect(await server.ended).toMatchObject({ code: 0 })
+  const { code, stderr } = await server.ended
+  expect(code).toBe(0)
+  return stderr
 }
 
 /** Waits for the first event of the stream, which names it. */

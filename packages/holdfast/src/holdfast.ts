@@ -95,6 +95,8 @@ export type ServedHoldfast = Holdfast & {
   ready(): Promise<Result<null>>
   /** The sessions and files of tenants; null if the store does not keep them apart. */
   readonly tenants: ServerTenants | null
+  /** Where other nodes of the cluster reach this one; null if the store is for one machine. */
+  readonly nodeUrl: string | null
   /** Hands all sessions over to other nodes of a cluster: turns may end first, until `signal` aborts. */
   drain(signal: AbortSignal): Promise<void>
 }
@@ -131,6 +133,7 @@ export function createHoldfast(
     rateLimit,
     drain,
     tenants: tenantsOf(registry),
+    nodeUrl: registry.deps.cluster ? registry.deps.node.address : null,
     serverParts: { ...parts, stats: (options) => toResult(() => admin.stats(options)) },
     ready: () => checkReady(registry),
     ...stored,

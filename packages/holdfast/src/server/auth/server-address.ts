@@ -25,6 +25,9 @@ export const networkAddresses = (host: string, list: ListInterfaces = networkInt
 
 export type ServerAddress = ReturnType<typeof createServerAddress>
 
+const wrongHost =
+  'This server does not use that host name. Use the address it printed at startup. Behind a proxy, start it with --public-url and the address that clients use.'
+
 /** Checks that a request is meant for this server, and that a browser sent it from one of our pages. */
 export function createServerAddress(
   host: string,
@@ -49,8 +52,7 @@ export function createServerAddress(
       const sent: string[] = []
       for (let at = 0; at + 1 < rawHeaders.length; at += 2)
         if (rawHeaders[at]?.toLowerCase() === 'host') sent.push(rawHeaders[at + 1]?.toLowerCase() ?? '')
-      if (sent.length !== 1 || !isOwnHost(sent[0] ?? ''))
-        return fault('wrong_host', 'This server does not use that host name. Use the address it printed at startup.')
+      if (sent.length !== 1 || !isOwnHost(sent[0] ?? '')) return fault('wrong_host', wrongHost)
       if (!url.startsWith('/')) return fault('bad_request', 'The request target must be a path.')
       const [path = ''] = url.split('?', 1)
       if (dotSegment.test(path) || path.includes('\\'))

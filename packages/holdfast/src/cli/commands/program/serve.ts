@@ -109,7 +109,8 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const { url } = server.value
   const file = await writeServerFile(home, { url, pid, store }, token)
   try {
-    await printAddress(context, { url, link: flags['no-page'] ? null : server.value.loginLink(), isJson: flags.json })
+    const link = flags['no-page'] ? null : server.value.loginLink()
+    await printAddress(context, { url, link, nodeUrl: holdfast.nodeUrl, isJson: flags.json })
     const phoneLink = flags.qr ? server.value.networkLoginLink() : null
     if (phoneLink !== null) await printCode(context, phoneLink)
     await untilAborted(interruption)
@@ -175,11 +176,17 @@ async function closeInTime(server: Closable, holdfast: Closable, { err }: CliCon
     await err.tell('Some work did not stop in time and was killed. Acknowledged data is safe.')
 }
 
-type Printed = { readonly url: string; readonly link: string | null; readonly isJson: boolean }
+type Printed = {
+  readonly url: string
+  readonly link: string | null
+  readonly nodeUrl: string | null
+  readonly isJson: boolean
+}
 
-async function printAddress(context: CliContext, { url, link, isJson }: Printed): Promise<void> {
+async function printAddress(context: CliContext, { url, link, nodeUrl, isJson }: Printed): Promise<void> {
   const { out, err, version, pageDir, pid } = context
   await err.tell(`Holdfast ${version} runs at ${url}\nPress Ctrl-C to stop it.`)
+  if (nodeUrl !== null) await err.tell(`Other nodes of its store reach it at ${nodeUrl}${onlyHere(nodeUrl)}.`)
   if (isJson) return out.writeJson({ url, pid, ...(link !== null && { login: link }) })
   if (link === null) return out.write(`${url}\n`)
   if (!existsSync(pageDir))
@@ -187,6 +194,9 @@ async function printAddress(context: CliContext, { url, link, isJson }: Printed)
   await err.tell('Open the page with this link. It works once, within ten minutes:')
   await out.write(`${link}\n`)
 }
+
+const onlyHere = (nodeUrl: string): string =>
+  isLoopback(new URL(nodeUrl).hostname) ? ', which only this machine can. For others, use --node-url' : ''
 
 async function printCode({ err }: CliContext, link: string): Promise<void> {
   const { qrCode } = await import('../../render/qr-code.ts')

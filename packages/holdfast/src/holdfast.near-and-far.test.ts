@@ -569,6 +569,29 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
     expect((await api.ensureMeta({ ...value, messages: [{ role: 'user', content: 'hello' }] }))?.id).toBe(meta?.id)
   })
 
+  it('pairs files that are imported together by their names', async () => {
+    const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+    const talk = (text: string) => new TextEncoder().encode(`${JSON.stringify({ role: 'user', content: text })}\n`)
+    const files = await api.import([
+      { name: 'telegram_9.meta.json', bytes: encode({ key: 'telegram:9', summary: 'of nine', skip: 0, count: 1 }) },
+      { name: 'telegram_9.jsonl', bytes: talk('nine') },
+      { name: 'telegram_8.jsonl', bytes: talk('eight') },
+      { name: 'claude.jsonl', bytes: encode({ no: 'session' }) },
+      { name: 'claude.meta.json', bytes: encode({ no: 'session either' }) },
+    ])
+    expect(files.map(({ file, status }) => [file, status])).toEqual([
+      ['telegram_9.jsonl', 'imported'],
+      ['telegram_8.jsonl', 'imported'],
+      ['claude.jsonl', 'failed'],
+      ['claude.meta.json', 'failed'],
+    ])
+    expect(files[0]?.remarks.map(({ code }) => code)).not.toContain('missing_meta')
+    expect(files[1]?.remarks.map(({ code }) => code)).toContain('missing_meta')
+    const nine = await api.getSession('telegram:9')
+    expect(nine.id).toBe(files[0]?.session)
+    expect(await nine.getSummary()).toBe('of nine')
+  })
+
   it('forks, exports and imports', async () => {
     const session = await spoken()
     const fork = await api.fork(session.id)

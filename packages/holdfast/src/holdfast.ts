@@ -19,6 +19,7 @@ import {
   type ImportFile,
   type Meta,
   orThrow,
+  pairImportFiles,
   parseImportFiles,
   parseOptions,
   type Result,
@@ -199,11 +200,16 @@ async function importFrom(
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-import-'))
   try {
     const results: ImportedFile[] = []
-    for (const [index, { name, bytes }] of files.entries()) {
-      const path = join(folder, String(index), safeFileName(name))
-      await mkdir(dirname(path))
-      await writeFile(path, bytes, { mode: 0o600 })
-      results.push(...(await run([path], options)).map((result) => withoutPath(result, name, path)))
+    for (const [index, { file, companion }] of pairImportFiles(files).entries()) {
+      const names = new Map<string, string>()
+      for (const { name, bytes } of companion ? [file, companion] : [file]) {
+        const path = join(folder, String(index), safeFileName(name))
+        names.set(path, name)
+        await mkdir(dirname(path), { recursive: true })
+        await writeFile(path, bytes, { mode: 0o600 })
+      }
+      const imported = await run([...names.keys()], options)
+      results.push(...imported.map((result) => withoutPath(result, names.get(result.file) ?? file.name, result.file)))
     }
     return results
   } finally {

@@ -80,11 +80,13 @@ export { pickFields, StateField, StateFields, stateSchema } from './api/state-fi
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export { linkMoves, type MoveStep, traceMoves } from './api/trace-moves.ts'
 export {
+  companionName,
   ExportOptions,
   ImportAnswer,
   ImportChoice,
   ImportFile,
   type ImportResult,
+  pairImportFiles,
   parseImportFiles,
 } from './api/transfer.ts'
 export { withTrashedAt } from './api/trashed-at.ts'

@@ -15,8 +15,10 @@ import {
   type ImportFile,
   type ImportResult,
   type LoginLink,
+  limits,
   NewsOptions,
   orThrow,
+  pairImportFiles,
   parseImportFiles,
   parseOptions,
   parseSessionName,
@@ -123,7 +125,13 @@ export function connectHoldfast(
     async import(given, choice = {}) {
       const options = orThrow(parseOptions(ImportChoice, choice, 'import'))
       const results: ImportResult[] = []
-      for (const file of orThrow(parseImportFiles(given))) results.push(...(await importFile(wire, file, options)))
+      for (const { file, companion } of pairImportFiles(orThrow(parseImportFiles(given)))) {
+        const imported = await importFile(wire, file, options, companion)
+        results.push(...imported)
+        // A file that no program would describe so is one of its own.
+        const isRead = imported.some(({ format }) => format === 'picoclaw')
+        if (companion && !isRead) results.push(...(await importFile(wire, companion, options)))
+      }
       return results
     },
     async stats(given = {}) {
@@ -202,9 +210,13 @@ async function importFile(
   wire: Http,
   { name, bytes }: ImportFile,
   { keepSettings, signal }: ImportChoice,
+  companion?: ImportFile,
 ): Promise<readonly ImportResult[]> {
-  const query = queryOf({ name, keepSettings: keepSettings || undefined })
-  const answer = parseAnswer(await wire.json(`/v1/import${query}`, { bytes, signal }), 'an import', ImportAnswer)
+  // One that is too large is left out, as an import of a folder does.
+  const beside = companion && companion.bytes.length <= limits.companionBytesMax ? companion.bytes : new Uint8Array()
+  const query = queryOf({ name, keepSettings: keepSettings || undefined, companionBytes: beside.length || undefined })
+  const sent = beside.length === 0 ? bytes : joinBytes(beside, bytes)
+  const answer = parseAnswer(await wire.json(`/v1/import${query}`, { bytes: sent, signal }), 'an import', ImportAnswer)
   if (answer.ok)
     return answer.value.files.map(({ remarks, ...file }) => ({
       ...file,
@@ -213,6 +225,13 @@ async function importFile(
     }))
   if (!fileFaults.has(answer.fault.code)) throw new HoldfastError(answer.fault)
   return [failed(name, answer.fault)]
+}
+
+function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const both = new Uint8Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
 }
 
 const failed = (file: string, why: Fault): ImportResult => ({

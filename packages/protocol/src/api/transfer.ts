@@ -37,6 +37,31 @@ export function parseImportFiles(given: unknown): Result<readonly ImportFile[]> 
   return parseOptions(z.array(ImportFile), Array.isArray(given) ? given : [given], 'import')
 }
 
+/** Returns the name of the file beside a session file that may describe it, as picoclaw writes one; null if there is none. */
+export const companionName = (name: string): string | null =>
+  name.endsWith('.jsonl') ? `${name.slice(0, -'.jsonl'.length)}.meta.json` : null
+
+/** A file to import, and the one given with it that may describe it. */
+export type ImportPair<Named> = { readonly file: Named; readonly companion?: Named | undefined }
+
+/** Pairs files that are given together by their names, as a folder does. A name that is given twice is in two folders. */
+export function pairImportFiles<Named extends { readonly name: string }>(
+  files: readonly Named[],
+): readonly ImportPair<Named>[] {
+  const byName = Map.groupBy(files, ({ name }) => name)
+  const seen = new Map<string, number>()
+  const taken = new Set<Named>()
+  const pairs = files.map((file): ImportPair<Named> => {
+    const folder = seen.get(file.name) ?? 0
+    seen.set(file.name, folder + 1)
+    const companion = byName.get(companionName(file.name) ?? '')?.[folder]
+    if (companion === undefined) return { file }
+    taken.add(companion)
+    return { file, companion }
+  })
+  return pairs.filter(({ file }) => !taken.has(file))
+}
+
 /** How to import a file. */
 export type ImportChoice = {
   /** Keeps the instructions, provider options, permissions and trust of a session of another Holdfast. */

@@ -110,6 +110,8 @@ export const limits = {
   uploadsBytesMax: 128 * 1024 * 1024,
   /** A file uploaded for import. Some formats are parsed in one go, beside running sessions. */
   importBytesMax: 64 * 1024 * 1024,
+  /** A file that describes the session of another program, beside it. */
+  companionBytesMax: 1024 * 1024,
   /** How long a server waits for the next bytes of a body. Each byte adds time at this rate, up to `bodyStallMs` again. */
   bodyStallMs: 10_000,
   bodyBytesPerSecondMin: 8 * 1024,

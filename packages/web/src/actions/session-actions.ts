@@ -1,5 +1,5 @@
 import type { RemoteHoldfast } from '@holdfast/client'
-import { escapeLine, HoldfastError, type ImportResult, limits, type Meta } from '@holdfast/protocol'
+import { escapeLine, HoldfastError, type ImportResult, limits, type Meta, pairImportFiles } from '@holdfast/protocol'
 import { counted, isBusy } from '../text/format.ts'
 import { goTo, parseRoute } from '../ui/route.ts'
 import { showToast } from '../ui/toast.tsx'
@@ -123,11 +123,13 @@ export function createSessionActions(holdfast: RemoteHoldfast, { onUndo, onImpor
           return
         }
         const results: ImportResult[] = []
-        for (const [index, file] of files.entries()) {
+        const pairs = pairImportFiles(files)
+        const read = async (file: File) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })
+        for (const [index, { file, companion }] of pairs.entries()) {
           if (file.size > slowBytes)
-            showToast({ text: `Importing ${escapeLine(file.name)} (${index + 1} of ${files.length})…` })
-          const bytes = new Uint8Array(await file.arrayBuffer())
-          results.push(...(await holdfast.import({ name: file.name, bytes })))
+            showToast({ text: `Importing ${escapeLine(file.name)} (${index + 1} of ${pairs.length})…` })
+          const given = await Promise.all([file, companion].filter((one) => one !== undefined).map(read))
+          results.push(...(await holdfast.import(given)))
         }
         onImported()
         showToast(importToast(results))

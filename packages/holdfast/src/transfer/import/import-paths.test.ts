@@ -1,5 +1,5 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { ImportDeps } from './host/import-deps.ts'
@@ -58,6 +58,24 @@ describe('import of a folder', () => {
     ])
     const rows = await Promise.all(done.map(({ session }) => session && importer.store.entry(session)))
     expect(new Set(rows.map((row) => row?.entry.meta.handle))).toEqual(new Set(['calm-harbor-1', 'calm-harbor-2']))
+  })
+
+  it('reads a file that describes a session with it, and reports only others', async () => {
+    using importer = await openTestImporter()
+    const said = '{"role":"user","content":"hi"}\n'
+    const meta = '{"key":"telegram:9","summary":"","skip":0}'
+    importer.place({ '9.jsonl': said, '9.meta.json': meta, 'a.jsonl': createLongConversation(1), 'a.meta.json': meta })
+    const reported: number[] = []
+    const done = await importPaths(importer.deps, [importer.directory], {
+      onFound: (found) => reported.push(found.length),
+    })
+    const files = done.map(({ file, status }) => [basename(file), status])
+    expect(files.toSorted()).toEqual([
+      ['9.jsonl', 'imported'],
+      ['a.jsonl', 'imported'],
+      ['a.meta.json', 'skipped'],
+    ])
+    expect(reported).toEqual([3])
   })
 
   it('names what it skips, also links, and continues', async () => {

@@ -2,7 +2,16 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { errorMessage, type Fault, fault, HoldfastError, type Result, type SessionId } from '@holdfast/protocol'
+import {
+  companionName,
+  errorMessage,
+  type Fault,
+  fault,
+  HoldfastError,
+  limits,
+  type Result,
+  type SessionId,
+} from '@holdfast/protocol'
 import { type Detected, detect } from './detect.ts'
 import type { ImportDeps } from './host/import-deps.ts'
 import { type ImportOutcome, importConversation } from './import-conversation.ts'
@@ -83,8 +92,9 @@ export async function importPaths(
     done.push(file)
     options.onFile?.(file)
   }
-  const found: WalkedPath[] = []
-  for (const path of paths) for await (const entry of walkPath(path)) found.push(entry)
+  const walked: WalkedPath[] = []
+  for (const path of paths) for await (const entry of walkPath(path)) walked.push(entry)
+  const found = withoutCompanions(walked)
   options.onFound?.(found.map(({ path }) => path))
   let taken = 0
   for (const [index, entry] of found.entries()) {
@@ -104,6 +114,28 @@ export async function importPaths(
   }
   await pool.idle()
   return done
+}
+
+/** Leaves out files that describe a session beside them: they are read with it. */
+function withoutCompanions(walked: readonly WalkedPath[]): readonly WalkedPath[] {
+  const owners = new Map<string, string>()
+  for (const { path, type } of walked) {
+    const companion = type === 'file' ? companionName(path) : null
+    if (companion !== null) owners.set(companion, path)
+  }
+  return walked.filter(({ path }) => {
+    const owner = owners.get(path)
+    return owner === undefined || !hasCompanion(owner)
+  })
+}
+
+/** Returns whether a file is of a program that describes its sessions in files beside them. */
+function hasCompanion(path: string): boolean {
+  const opened = openPath({ type: 'file', path })
+  if (!('file' in opened)) return false
+  using file = opened.file
+  const detected = file.isFile ? detect(file, null) : null
+  return detected?.type === 'lines' && detected.format.hasCompanion === true
 }
 
 const countSlots = (size: number): number => Math.min(slotsMax, Math.max(1, Math.ceil(size / slotBytes)))
@@ -222,8 +254,6 @@ const reasons = {
   too_large: 'is a single document that is too large to be read.',
 } as const
 
-const companionBytesMax = 1024 * 1024
-
 /** Reads a file of a known format. Unreadable parts are left out, with a remark. */
 function readConversation(
   path: string,
@@ -250,11 +280,10 @@ function readConversation(
 
 const createCompanionReader =
   (path: string): ReadCompanionFile =>
-  (from, to) => {
-    if (!path.endsWith(from)) return null
-    const other = path.slice(0, -from.length) + to
-    const size = findSize(other)
-    return size > 0 && size <= companionBytesMax ? readFileSync(other, 'utf8') : null
+  () => {
+    const other = companionName(path)
+    const size = other === null ? 0 : findSize(other)
+    return other !== null && size > 0 && size <= limits.companionBytesMax ? readFileSync(other, 'utf8') : null
   }
 
 /** Returns the size of a file; 0 if there is none that can be read. */

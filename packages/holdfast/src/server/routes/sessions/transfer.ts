@@ -1,11 +1,11 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fault, ImportAnswer, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { companionName, fault, ImportAnswer, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { safeFileName } from '../../../system/files/safe-file-name.ts'
 import { storageReason, systemErrorCode } from '../../../system/system-error.ts'
 import { type Pace, readPaced } from '../../bodies/paced-body.ts'
-import { answersJson, defineRoute, flag, type Route } from '../../define/route.ts'
+import { answersJson, defineRoute, flag, type Route, wholeNumber } from '../../define/route.ts'
 import { answerByteStream } from '../../streams/byte-stream.ts'
 
 const mediaTypes = {
@@ -63,7 +63,10 @@ const plainName = (name: string): string =>
 const savedAs = (name: string): string =>
   `attachment; filename="${name.replace(/[^\x20-\x7e]/gu, '_')}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)}`
 
-/** The bytes decide the format; `name` is the original file name. */
+/**
+ * The bytes decide the format; `name` is the original file name. The first `companionBytes` bytes are the file that
+ * describes it.
+ */
 const importFile = defineRoute({
   on: 'POST /v1/import',
   summary: 'Import the sessions of a file from another program or another Holdfast',
@@ -71,12 +74,13 @@ const importFile = defineRoute({
     name: z.string().max(255).optional(),
     from: z.string().max(40).optional(),
     keepSettings: flag,
+    companionBytes: wholeNumber.pipe(z.int().max(limits.companionBytesMax)).optional(),
   }),
   takesBytes: true,
   answers: answersJson(ImportAnswer),
   refuses: ['import_stopped', 'not_found'],
   async handle({ request, input }, { transfer, spoolDir, pace, closing }) {
-    const { name = 'session', from, keepSettings } = input.query
+    const { name = 'session', from, keepSettings, companionBytes = 0 } = input.query
     // Before the upload, which takes space on the disk while it waits. A slow one gives up its place.
     const admitted = transfer.admitImport()
     if (!admitted.ok) return admitted
@@ -86,10 +90,18 @@ const importFile = defineRoute({
     const directory = made.value
     try {
       const path = join(directory, safeFileName(name))
+      const companion = companionName(path)
+      if (companionBytes > 0 && companion === null) return noCompanion
       const opened = await catchDiskErrors(() => open(path, 'wx', 0o600))
       if (!opened.ok) return opened
-      const spooled = await spoolBody(request, opened.value, pace).finally(() => opened.value.close())
+      const file = withHead(opened.value, companionBytes)
+      const spooled = await spoolBody(request, file, pace).finally(() => opened.value.close())
       if (!spooled.ok) return spooled
+      const described =
+        companion === null || companionBytes === 0
+          ? ok(undefined)
+          : await catchDiskErrors(() => writeFile(companion, file.head(), { mode: 0o600 }))
+      if (!described.ok) return described
       const signal = AbortSignal.any([request.signal, closing])
       const files = await transfer.importFile(path, { from, keepSettings, signal })
       return files.ok ? ok({ files: files.value }) : files
@@ -103,10 +115,29 @@ const bytesMax = limits.importBytesMax
 const message = `An upload may have at most ${bytesMax} bytes. Import a larger file with \`holdfast import\`.`
 const importTooLarge = refuse(fault('too_large', message, { limit: 'importBytesMax', bytesMax }))
 
+const noCompanion = refuse(
+  fault('bad_request', 'companionBytes needs a name that ends in .jsonl: only such files have one beside them.'),
+)
+
+/** Keeps the first bytes that are written, and writes the rest to a file. */
+function withHead(file: Pick<FileHandle, 'writeFile'>, length: number) {
+  const kept: Uint8Array[] = []
+  let missing = length
+  return {
+    head: () => Buffer.concat(kept),
+    async writeFile(chunk: Uint8Array): Promise<void> {
+      const head = chunk.subarray(0, missing)
+      missing -= head.byteLength
+      if (head.byteLength > 0) kept.push(head)
+      if (head.byteLength < chunk.byteLength) await file.writeFile(chunk.subarray(head.byteLength))
+    },
+  }
+}
+
 /** Streams a body to a file, so that it is never whole in memory. */
 export async function spoolBody(
   request: Request,
-  file: Pick<FileHandle, 'writeFile'>,
+  file: { readonly writeFile: (chunk: Uint8Array) => Promise<void> },
   pace?: Pace,
 ): Promise<Result<null>> {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return importTooLarge

@@ -8,9 +8,10 @@ const roles = new Set(['user', 'assistant', 'tool', 'system'])
 /** picoclaw: one message per line; a companion file describes the session. */
 export const lineFormat: LineFormat = {
   name: 'picoclaw',
+  hasCompanion: true,
   owns: (value) => roles.has(String(value['role'])) && typeof value['content'] === 'string' && !('type' in value),
   parse(remark, readCompanion) {
-    const text = readCompanion('.jsonl', '.meta.json')
+    const text = readCompanion()
     const meta = json.parse(text ?? '')
     if (text === null)
       remark(null, 'missing_meta', 'Its .meta.json file is missing: key, summary and truncation are unknown.')

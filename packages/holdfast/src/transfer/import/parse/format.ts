@@ -17,6 +17,8 @@ export type LineFormat = {
   readonly name: FormatName
   /** Returns whether a line can only be of this format. */
   readonly owns: (value: JsonObject) => boolean
+  /** The program describes a session in a file beside it, named by `companionName`. */
+  readonly hasCompanion?: boolean | undefined
   readonly parse: (remark: Remark, readCompanion: ReadCompanionFile) => LineParser
 }
 
@@ -27,5 +29,5 @@ export type DocumentFormat = {
   readonly parse: (value: JsonObject, remark: Remark) => ImportedConversation
 }
 
-/** Reads the companion file whose name ends in `to` instead of `from`; null if there is none. */
-export type ReadCompanionFile = (from: string, to: string) => string | null
+/** Reads the companion file; null if there is none. */
+export type ReadCompanionFile = () => string | null

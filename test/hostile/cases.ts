@@ -11,6 +11,7 @@ import { repositoryCases } from './cases/repositories.ts'
 import { ruleCases } from './cases/rules.ts'
 import { serverCases } from './cases/servers.ts'
 import { siteCases } from './cases/sites.ts'
+import { streamCases } from './cases/streams.ts'
 import { subagentCases } from './cases/subagents.ts'
 import { toolCases } from './cases/tools.ts'
 
@@ -26,5 +27,5 @@ export const cases: readonly HostileCase[] = [
     ...ruleCases,
     ...subagentCases,
   ],
-  ...[...importCases, ...clientCases, ...bodyCases, ...serverCases, ...programCases, ...siteCases],
+  ...[...importCases, ...clientCases, ...streamCases, ...bodyCases, ...serverCases, ...programCases, ...siteCases],
 ]

@@ -2,31 +2,12 @@ import { once } from 'node:events'
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSession } from '@holdfast/client'
-import { limits, type SessionHandle, SessionId } from '@holdfast/protocol'
+import { limits, SessionId } from '@holdfast/protocol'
 import { ask, check, countStatuses } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
-import { waitForRest } from '../wait-for-rest.ts'
+import { largeText, sendLargePrompts, startLargeSession } from '../large-session.ts'
 
 const megabyte = 1024 ** 2
-
-const largeText = `say nothing ${'x'.repeat(700_000)}`
-
-/** Starts a session with messages as large as prompts may be. */
-async function startLargeSession({ server, workdir }: CaseRun, prompts: number, text = largeText): Promise<string> {
-  const started = await server.sessions.start({ workdir, model: 'demo/agent' })
-  if (!started.ok) throw new Error(started.fault.message)
-  await sendLargePrompts(started.value, prompts, text)
-  return started.value.id
-}
-
-async function sendLargePrompts(handle: SessionHandle, prompts: number, text = largeText): Promise<void> {
-  const session = createSession(handle)
-  for (let prompt = 0; prompt < prompts; prompt++) {
-    await session.sendPrompt(text)
-    await waitForRest(handle)
-  }
-}
 
 /** Asks for something large and reads nothing after the head of the answer, whose status `answered` gets. */
 function askSilently({ server }: CaseRun, path: string, answered: (status: number) => void): Socket {

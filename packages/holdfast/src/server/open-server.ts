@@ -148,6 +148,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const codes = createLoginCodes({ now })
   const url = `http://${isEveryAddress(host) ? '127.0.0.1' : urlHost(host)}:${port}`
   const links = createLinks(url, options, port, codes.create)
+  const outbox = createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax })
   const app = createApp(routes, {
     ...absentParts,
     spoolDir: tmpdir(),
@@ -158,13 +159,13 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     proxies: proxies.value,
     links,
     attachments: createAttachments({ after, watchToken, closing: closing.signal, onProblem }),
-    streams: createStreams({ onProblem }),
+    streams: createStreams({ onProblem, outbox }),
     tenants: options.tenants ?? null,
     ownFiles: createOwnFiles(options.tenants?.files ?? null),
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
     pace: { ...usualPace, stallMs: options.bodyStallMs ?? usualPace.stallMs },
     bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
-    outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
+    outbox,
     ready: createReadiness({ check, closing: closing.signal, now, after, onProblem }),
     describeApi: rememberDocument(options.version),
     address,

@@ -1,17 +1,24 @@
 import type { AttachOptions, Authority, ClientId } from '@holdfast/protocol'
 import type { AttachedClient } from '../stream/driver-control.ts'
 
-/** Who a client of the server is, and what its token lets it do. */
-export type CallerOptions = { readonly caller?: Authority | undefined }
-
-/** Splits off the authority that the server gives its clients, and the callback for a connection, which is not needed here. */
-export function splitCaller(given: CallerOptions): {
+/** What the server says about one of its clients. */
+export type CallerOptions = {
+  /** Who it is, and what its token lets it do. */
   readonly caller?: Authority | undefined
-  readonly options: unknown
-} {
+  /** Whether a stream that is read too slowly ends with `slow`. By default it continues at its cursor, from the log. */
+  readonly endsWhenSlow?: boolean | undefined
+}
+
+/** Splits off what the server says about its client, and the callback for a connection, which is not needed here. */
+export function splitCaller(given: CallerOptions): CallerOptions & { readonly options: unknown } {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return { options: given }
-  const { caller, onConnection: _, ...options }: CallerOptions & { readonly onConnection?: unknown } = given
-  return { caller, options }
+  const {
+    caller,
+    endsWhenSlow,
+    onConnection: _,
+    ...options
+  }: CallerOptions & { readonly onConnection?: unknown } = given
+  return { caller, endsWhenSlow, options }
 }
 
 type AskedSeat = { readonly client?: ClientId | undefined } & Pick<AttachOptions, 'role' | 'mayDrive'>

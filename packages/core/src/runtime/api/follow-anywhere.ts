@@ -45,7 +45,7 @@ export function followAnywhere(
   })
 
   async function* streams(): AsyncGenerator<AsyncIterable<Frame>, void> {
-    const { caller, options } = splitCaller(given)
+    const { caller, endsWhenSlow, options } = splitCaller(given)
     const { signal = noSignal, ...asked } = orThrow(parseSubscribeOptions(options))
     const { authority } = attachedClient(asked, caller)
     const place = createPlace(asked)
@@ -58,7 +58,7 @@ export function followAnywhere(
       ended = null
       yield owner
         ? owner.follow({ ...where, session: id, caller: authority }, signal)
-        : own.subscribe({ ...where, caller: authority, signal })
+        : own.subscribe({ ...where, caller: authority, endsWhenSlow, signal })
       const end = ended as FrameOf<'end'> | null // set while the stream was read
       const isMoved = owner ? end?.reason !== 'stopped' : end !== null && (await isElsewhere(end))
       if (!isMoved) return end === null ? undefined : yield last(end)

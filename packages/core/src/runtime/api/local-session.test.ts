@@ -228,6 +228,21 @@ describe('a subscription', () => {
     expect(seen).toEqual(Array.from({ length: seq - 1 }, (_, index) => index + 2))
   })
 
+  it('that reads too slowly ends if its server asks for that, which then goes on at its cursor', async () => {
+    const inner = createGate()
+    const runtime = await openMemoryRuntime({ script: [[waitAt(inner), say('Hi.')]] })
+    const frames = createLocalSession(runtime.registry, aSession).subscribe({ after: 1, endsWhenSlow: true })
+    const following = frames[Symbol.asyncIterator]()
+    const first = following.next()
+    await runtime.send('a', prompt)
+    await inner.reached
+    const large = { type: 'sendPrompt', content: 'x'.repeat(limits.frameBufferBytesMax / 2) } as const
+    for (const id of ['b', 'c', 'd']) await runtime.send(id, large)
+    const seen: Frame[] = []
+    for (let next = await first; !next.done; next = await following.next()) seen.push(next.value)
+    expect(seen.at(-1)).toEqual({ type: 'end', sessionId: aSession, reason: 'slow', retryMs: 0 })
+  })
+
   it('is ended with a reason when the session is unloaded', async () => {
     const runtime = await openMemoryRuntime()
     const following = take(runtime.handle.subscribe(), ({ type }) => type === 'end')

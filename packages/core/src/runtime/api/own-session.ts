@@ -192,7 +192,7 @@ export function createOwnSession(registry: SessionRegistry, id: SessionId): Loca
     return joinStreams(streams(), (frame) => {
       if (frame.type === 'snapshot') cursor = frame.seq
       if (frame.type === 'record') cursor = frame.record.seq
-      isCut = frame.type === 'end' && frame.reason === 'slow'
+      isCut = frame.type === 'end' && frame.reason === 'slow' && !given.endsWhenSlow
       return isCut ? 'skip' : 'pass'
     })
 

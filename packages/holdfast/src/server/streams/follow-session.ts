@@ -17,14 +17,19 @@ export type FollowRequest = {
 /** A session that is ready to be followed. */
 export type Following = {
   readonly id: SessionId
+  /** The cursor of the client; undefined if it begins with a snapshot. */
+  readonly after: Seq | undefined
   /** Call when the first frame came or the stream is over: others wait for the place. */
   readonly began: () => void
   /** Aborts when the client leaves; null for a client without a name. */
   readonly left: AbortSignal | null
   /** Gives up a session whose frames are not read. */
   readonly abandon: () => void
-  /** Yields the frames. Aborting the signal gives up the attachment of the stream. */
-  readonly frames: (gone: AbortSignal) => AsyncIterable<Frame>
+  /**
+   * Yields the frames. Aborting the signal gives up the attachment of the stream. A client that reads slowly continues from the
+   * log; if a cursor is given, its frames end with `slow` instead, to be followed again from there.
+   */
+  readonly frames: (gone: AbortSignal, from?: { readonly cursor: Seq | undefined }) => AsyncIterable<Frame>
   readonly end: (reason: FrameOf<'end'>['reason'], retryMs: number | null) => Frame
 }
 
@@ -58,6 +63,7 @@ export async function openFollowing(
   }
   return ok({
     id,
+    after,
     began,
     abandon() {
       began()
@@ -65,10 +71,12 @@ export async function openFollowing(
     },
     left: stream?.left ?? null,
     end: (reason, retryMs) => ({ type: 'end', sessionId: id, reason, retryMs }),
-    frames(gone) {
+    frames(gone, from) {
+      const first = from ? from.cursor : after
       gone.addEventListener('abort', () => stream?.end(), { once: true })
       const followed = handle.value.subscribe({
-        after,
+        after: first,
+        endsWhenSlow: from !== undefined,
         client,
         children,
         caller: authorityOf(caller),
@@ -77,7 +85,7 @@ export async function openFollowing(
       })
       const frames = keepBearer(followed, withCaller)
       // Records after a cursor are read for this client alone; the frames that follow are shared.
-      return after === undefined ? frames : outbox.readInSlices(frames, gone, ({ type }) => type !== 'record')
+      return first === undefined ? frames : outbox.readInSlices(frames, gone, ({ type }) => type !== 'record')
     },
   })
 }

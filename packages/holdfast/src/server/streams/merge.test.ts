@@ -2,6 +2,8 @@ import { setImmediate as slice } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createMerge } from './merge.ts'
 
+const notHeld = () => () => undefined
+
 /** A source that counts how far it was read. */
 function count(name: string, max: number) {
   const read = { items: 0 }
@@ -12,7 +14,7 @@ function count(name: string, max: number) {
 }
 
 it('a long source does not hold up a short one, and each is read one item ahead', async () => {
-  const merge = createMerge<string>()
+  const merge = createMerge<string>(notHeld)
   const gone = new AbortController()
   const [long, short] = [count('long', 1000), count('short', 2)]
   const ended = [merge.add(long.items), merge.add(short.items)]
@@ -30,7 +32,7 @@ it('a long source does not hold up a short one, and each is read one item ahead'
 })
 
 it('a line that is over frees sources that wait', async () => {
-  const merge = createMerge<string>()
+  const merge = createMerge<string>(notHeld)
   const gone = new AbortController()
   const items = merge.items(gone.signal)
   const first = items.next()
@@ -40,4 +42,27 @@ it('a line that is over frees sources that wait', async () => {
   gone.abort()
   expect(await items.next()).toEqual({ value: undefined, done: true })
   await source
+})
+
+it('holds each item from when it waits until the reader is done with it, and reads no more of its source', async () => {
+  const held = new Set<string>()
+  const merge = createMerge<string>((item) => {
+    held.add(item)
+    return () => held.delete(item)
+  })
+  const gone = new AbortController()
+  const [one, two] = [count('a', 5), count('b', 5)]
+  const ended = [merge.add(one.items), merge.add(two.items)]
+  const items = merge.items(gone.signal)
+  await slice()
+  expect([...held]).toEqual(['a1', 'b1'])
+  expect(await items.next()).toEqual({ value: 'a1', done: false })
+  await slice()
+  expect([...held, one.read.items]).toEqual(['a1', 'b1', 1])
+  expect(await items.next()).toEqual({ value: 'b1', done: false })
+  await slice()
+  expect([...held]).toEqual(['b1', 'a2'])
+  await items.return(undefined)
+  await Promise.all(ended)
+  expect([...held, one.read.items, two.read.items]).toEqual([2, 1])
 })

@@ -1,17 +1,23 @@
 /** Yields the items of many sources in one line, fairly: each source has at most one item waiting. */
 export type Merge<Item> = ReturnType<typeof createMerge<Item>>
 
-/** Creates a line without sources. Nothing is read from a source until its last item was taken. */
-export function createMerge<Item>() {
+/**
+ * Creates a line without sources. Nothing is read from a source until the reader is done with its last item. `hold` counts an
+ * item that waits; the returned function is called when the reader is done with it.
+ */
+export function createMerge<Item>(hold: (item: Item) => () => void) {
   const waiting: { readonly item: Item; readonly taken: () => void }[] = []
   let wake = () => {}
   let isOver = false
 
-  const offer = (item: Item): Promise<void> =>
-    new Promise((taken) => {
+  const offer = async (item: Item): Promise<void> => {
+    const release = hold(item)
+    await new Promise<void>((taken) => {
       waiting.push({ item, taken })
       wake()
     })
+    release()
+  }
 
   return {
     /** Adds a source. Resolves when it has ended or the line is over; its errors are the caller's. */
@@ -30,8 +36,11 @@ export function createMerge<Item>() {
         while (!gone.aborted) {
           const next = waiting.shift()
           if (next) {
-            next.taken()
-            yield next.item
+            try {
+              yield next.item
+            } finally {
+              next.taken()
+            }
           } else {
             await new Promise<void>((resolve) => {
               wake = resolve

@@ -11,8 +11,10 @@ import {
   type StreamFrame,
 } from '@holdfast/protocol'
 import { reconnectMs } from './event-stream.ts'
+import { createLock, followOnShared, type Lock } from './follow-on-shared.ts'
 import type { Following } from './follow-session.ts'
 import { createMerge } from './merge.ts'
+import type { Outbox } from './outbox.ts'
 
 /** The open streams of several sessions, by their ids. */
 export type Streams = ReturnType<typeof createStreams>
@@ -25,9 +27,20 @@ export type TaggedFrame = { readonly type: 'tagged'; readonly tag: string; reado
 /** A frame of a connection: of its own stream, or of one that joined it. */
 export type SentFrame = StreamFrame | TaggedFrame
 
+/** What the streams of one connection share. */
+type Connection = {
+  /** Counts a frame that waits for the client; the returned function is called when it was sent. */
+  readonly hold: (frame: SentFrame) => () => void
+  /** Held by the session that reads its past. */
+  readonly lockPast: Lock
+  /** How many sessions its streams follow. */
+  followed: number
+}
+
 type OpenStream = {
   /** The caller that opened it. No other may change it. */
   readonly owner: string
+  readonly connection: Connection
   readonly followed: Map<SessionId, AbortController>
   /** The streams that joined its connection, by their tags. Aborting one ends it. */
   readonly joined: Map<string, AbortController>
@@ -36,21 +49,23 @@ type OpenStream = {
   readonly end: (() => void) | null
 }
 
-export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) {
+type StreamsDeps = { readonly onProblem: OnProblem; readonly outbox: Pick<Outbox, 'enter'> }
+
+export function createStreams({ onProblem, outbox }: StreamsDeps) {
   const all = new Map<string, OpenStream>()
 
   /** Yields the frames of one session until it ends, is dropped, or its client leaves. */
   async function* framesOf(
     following: Following,
+    { lockPast }: Connection,
     dropped: AbortSignal,
     forget: () => void,
   ): AsyncGenerator<StreamFrame> {
-    const { frames, left, end, began, id } = following
+    const { left, end, id } = following
     const over = left ? AbortSignal.any([dropped, left]) : dropped
     let last: StreamFrame | null = null
     try {
-      for await (const frame of frames(over)) {
-        began()
+      for await (const frame of followOnShared(following, lockPast, outbox, over)) {
         if (frame.type === 'end') last = frame
         else yield frame
       }
@@ -59,17 +74,19 @@ export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) 
       onProblem({ where: `events of ${id}`, cause })
       last = end('failed', reconnectMs)
     } finally {
-      began()
       forget() // before its last frame, so that the client can follow it again at once
     }
     yield last
   }
 
   /** Registers a stream. It lasts until the signal of `frames` aborts. */
-  const register = (owner: string, news: AsyncIterable<StreamFrame> | null, end: OpenStream['end']) => {
+  const register = (
+    { owner, connection, end }: Pick<OpenStream, 'owner' | 'connection' | 'end'>,
+    news: AsyncIterable<StreamFrame> | null,
+  ) => {
     const id = randomUUID()
-    const merge = createMerge<SentFrame>()
-    const one: OpenStream = { owner, followed: new Map(), joined: new Map(), add: merge.add, end }
+    const merge = createMerge<SentFrame>(connection.hold)
+    const one: OpenStream = { owner, connection, followed: new Map(), joined: new Map(), add: merge.add, end }
     all.set(id, one)
     return {
       id,
@@ -87,9 +104,23 @@ export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) 
     }
   }
 
+  /** Returns why no session can be added to a stream: its connection is full. */
+  function findFull(stream: string): Fault | null {
+    const one = all.get(stream)
+    if (!one) return noStream
+    const max = limits.streamSessionsMax
+    if (one.connection.followed < max) return null
+    return fault('too_large', `A connection follows at most ${max} sessions. Drop some, or open another stream.`, {
+      limit: 'streamSessionsMax',
+      max,
+    })
+  }
+
   return {
-    /** Opens a stream for a caller. It lasts until the signal of `frames` aborts. */
-    open: (owner: string, news: AsyncIterable<StreamFrame> | null) => register(owner, news, null),
+    /** Opens a stream for a caller, on a connection of its own. It lasts until the signal of `frames` aborts. */
+    open(owner: string, news: AsyncIterable<StreamFrame> | null, hold: Connection['hold']) {
+      return register({ owner, connection: { hold, lockPast: createLock(), followed: 0 }, end: null }, news)
+    },
 
     /** Opens a stream on the connection of another one of the same caller. Returns its id. */
     join(
@@ -106,7 +137,8 @@ export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) 
           fault('too_large', `A connection carries at most ${max} streams.`, { limit: 'streamJoinsMax', max }),
         )
       const gone = new AbortController()
-      const { id, frames } = register(host.owner, followNews(gone.signal), () => gone.abort())
+      const { owner, connection } = host
+      const { id, frames } = register({ owner, connection, end: () => gone.abort() }, followNews(gone.signal))
       host.joined.set(tag, gone)
       host
         .add(tagFrames(tag, frames(gone.signal)))
@@ -129,18 +161,9 @@ export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) 
     /** Returns why the caller cannot change a stream: there is none of theirs under this id. */
     findForeign: (stream: string, owner: string): Fault | null => (all.get(stream)?.owner === owner ? null : noStream),
 
-    /** Returns why no session can be added to a stream: it is full. */
-    findFull(stream: string): Fault | null {
-      const one = all.get(stream)
-      if (!one) return noStream
-      if (one.followed.size < limits.streamSessionsMax) return null
-      return fault('too_large', `A stream follows at most ${limits.streamSessionsMax} sessions.`, {
-        limit: 'streamSessionsMax',
-        max: limits.streamSessionsMax,
-      })
-    },
+    findFull,
 
-    /** Adds a session to a stream. Returns a fault if it is there already. */
+    /** Adds a session to a stream. Returns a fault if it is there already, or the connection is full. */
     add(stream: string, following: Following): Fault | null {
       const one = all.get(stream)
       const { id } = following
@@ -148,16 +171,26 @@ export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) 
         following.abandon()
         return fault('bad_request', `This stream already follows ${id}, or it is over.`, { session: id })
       }
+      const full = findFull(stream) // others were added while this one was opened
+      if (full) {
+        following.abandon()
+        return full
+      }
+      const { connection } = one
       const dropped = new AbortController()
       const forget = () => {
         dropped.abort()
         if (one.followed.get(id) === dropped) one.followed.delete(id)
       }
       one.followed.set(id, dropped)
+      connection.followed += 1
       one
-        .add(framesOf(following, dropped.signal, forget))
+        .add(framesOf(following, connection, dropped.signal, forget))
         .catch((cause) => onProblem({ where: `events of ${id}`, cause }))
-        .finally(forget)
+        .finally(() => {
+          connection.followed -= 1 // its last frame is sent, or the connection is gone
+          forget()
+        })
       return null
     },
 

@@ -44,10 +44,17 @@ const getStream = defineRoute({
     const { sessions, streams, outbox } = deps
     const gone = new AbortController()
     const news = input.query.news === false ? null : followNews(sessions, gone.signal)
-    const stream = streams.open(idOf(caller), news)
+    const hold = (piece: Uint8Array) => outbox.hold(piece, privateCopies)
+    const holdFrame = (frame: SentFrame) => {
+      const releases = encode(frame, caller).map(hold)
+      return () => {
+        for (const release of releases) release()
+      }
+    }
+    const stream = streams.open(idOf(caller), news, holdFrame)
     const source: EventSource<SentFrame> = {
       name: 'several sessions',
-      hold: (piece) => outbox.hold(piece, privateCopies),
+      hold,
       follow(over) {
         over.addEventListener('abort', () => gone.abort(), { once: true })
         return stream.frames(over)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Event } from '../event/event.ts'
 import { CallId, StepId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
@@ -46,5 +46,18 @@ describe('live parts', () => {
     live.add(text, ' again')
     expect(live.list()[0]).not.toBe(before)
     expect(live.list()[1]).toBe(printed)
+  })
+
+  it('take a fragment without a look at the others, however many there are', () => {
+    const live = grown(...Array.from({ length: 1000 }, (_, part) => [{ ...text, part }, 'x'] as const))
+    const walks = ([Symbol.iterator, 'values', 'entries', 'keys', 'forEach'] as const).map((walk) =>
+      vi.spyOn(Map.prototype, walk),
+    )
+    live.add({ ...text, part: 500 }, 'y')
+    live.add({ ...text, part: 1000 }, 'z')
+    const counts = walks.map((walk) => walk.mock.calls.length)
+    for (const walk of walks) walk.mockRestore()
+    expect(counts).toEqual([0, 0, 0, 0, 0])
+    expect(live.list()).toHaveLength(1001)
   })
 })

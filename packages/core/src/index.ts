@@ -18,7 +18,6 @@ export { findByKey, findSession, findWorkspace } from './runtime/log/find-sessio
 export { acceptsLoss, type Folded, fold, loadSession } from './runtime/log/load-session.ts'
 export { createRecentRecords } from './runtime/log/recent-records.ts'
 export { walkLine } from './runtime/log/walk-line.ts'
-export { ownSlice } from './runtime/own-slice.ts'
 export type { Notification, Notifier } from './runtime/registry/notifiers.ts'
 export { claimSession } from './runtime/registry/ownership.ts'
 export { createSessionRegistry, type SessionRegistry } from './runtime/registry/session-registry.ts'

@@ -4,6 +4,7 @@ export { describingTool, generalAgent, skillTool, subagentTool } from './guidanc
 export type * from './hooks.ts'
 export type * from './images.ts'
 export type * from './observer.ts'
+export { ownSlice } from './own-slice.ts'
 export type * from './permissions.ts'
 export type * from './provider.ts'
 export type * from './request-builder.ts'

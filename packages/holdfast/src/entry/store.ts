@@ -20,7 +20,6 @@ export {
 export type { Migration, MigrationProgress, RefusedSession } from '../admin/migrate/migrate-store.ts'
 export type { Conversations, ConversationsOptions } from '../conversations/conversations.ts'
 export type { ConversationMessage } from '../conversations/message.ts'
-export { type OpenConversationsOptions, openConversations } from '../open/open-conversations.ts'
 export { openFileBlobs } from '../store/blobs/file-blobs.ts'
 export { createMemoryBlobs } from '../store/blobs/memory-blobs.ts'
 export type { Finding, FindingCode } from '../store/finding.ts'
@@ -32,3 +31,4 @@ export { type ScannedSession, type ScannedStore, scanSearch } from '../store/sea
 export { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 /** The faults of stores, in the usual words. */
 export * as storeFaults from '../store/store-faults.ts'
+export { type OpenConversationsOptions, openConversations } from './open-conversations.ts'

@@ -1,6 +1,53 @@
+import type { Retention } from '@holdfast/core'
+import type { Blobs, OnProblem, Store } from '@holdfast/core/ports'
 import { clip, didYouMean, escapeLine, type Fault, fault } from '@holdfast/protocol'
-import { findHooksFault } from '../hooks/own-hooks.ts'
-import type { OpenOptions } from '../open.ts'
+import { findHooksFault, type OwnHooks } from '../hooks/own-hooks.ts'
+import type { NodeOptions } from '../nodes/cluster/cluster-node.ts'
+import type { Logger } from '../observe/logging/logger.ts'
+import type { CustomModels } from '../providers/models.ts'
+import type { ConfigOptions } from '../system/config/read-config.ts'
+import type { Environment } from '../system/home.ts'
+import type { OwnTools } from '../tools/own/own-tools.ts'
+
+/** The options of `openHoldfast`. An unknown one is refused with the nearest right name. */
+export type OpenOptions = ConfigOptions & {
+  /**
+   * `sqlite:PATH`, `jsonl:DIR`, `postgres://HOST/DATABASE` or `memory:`; by default `HOLDFAST_STORE`, else the user's SQLite file. Or a store of your
+   * own, which is closed with Holdfast.
+   */
+  readonly store?: string | Store | undefined
+  /**
+   * The files of a store of your own; by default in memory, so that they end with the process. Or `s3://BUCKET/PREFIX`, where
+   * a PostgreSQL store keeps new files; by default `HOLDFAST_BLOBS`, else in the database.
+   */
+  readonly blobs?: Blobs | string | undefined
+  /** A directory where each session of the SQLite store is also written to a plain file, within a second. */
+  readonly mirror?: string | undefined
+  /** How this process takes part in a cluster, which only a PostgreSQL store has: its URL, and the folders it serves. */
+  readonly node?: NodeOptions | undefined
+  /** The environment variables to read; those of the process by default. */
+  readonly environment?: Environment | undefined
+  /** The program's own models, by `provider/model` name: any AI SDK model object, or a `Provider`. */
+  readonly models?: CustomModels | undefined
+  /** The program's own tools, beside the built-in ones: made with `defineTool`, or AI SDK tools by name. */
+  readonly tools?: OwnTools | undefined
+  /** The program's own hooks, by event: functions that run at certain moments of every session. */
+  readonly hooks?: OwnHooks | undefined
+  /** How long an idle session without clients stays in memory; 15 minutes by default. */
+  readonly idleUnloadMs?: number | undefined
+  /** Moves sessions to the trash, once a day, that had no message for this many days. Off by default. */
+  readonly retention?: Retention | undefined
+  /** A pino logger, or one of that shape, for events of sessions and for errors. None by default. */
+  readonly logger?: Logger | undefined
+  /** Called with unexpected errors, which are our bugs. Without it and without a logger they become process warnings. */
+  readonly onProblem?: OnProblem | undefined
+}
+
+/** What the program itself opens the runtime with. */
+export type InnerOptions = OpenOptions & {
+  /** Set if a session with the default model starts next: local servers are then queried first, if it depends on them. */
+  readonly usesDefaultModel?: boolean | undefined
+}
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 const isText = (value: unknown) => typeof value === 'string'

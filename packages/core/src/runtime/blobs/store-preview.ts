@@ -2,9 +2,9 @@ import { boundPreview, fault, HoldfastError, type Preview, refuse } from '@holdf
 import { cutArguments } from '../../policy/cut-arguments.ts'
 import { toShow } from '../../policy/preview.ts'
 import { printArguments } from '../../policy/print-arguments.ts'
+import { ownSlice } from '../../ports/own-slice.ts'
 import type { Blobs } from '../../ports/store/blobs.ts'
 import type { Prepared } from '../../ports/tool.ts'
-import { ownSlice } from '../own-slice.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { piecesOf } from './pieces.ts'
 

@@ -12,8 +12,8 @@ import {
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
+import { ownSlice } from '../../ports/own-slice.ts'
 import type { Log, ReadRecord } from '../../ports/store/log.ts'
-import { ownSlice } from '../own-slice.ts'
 import { estimateChars, jsonBytesAtMost } from './record-size.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 

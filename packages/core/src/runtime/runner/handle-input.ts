@@ -14,6 +14,7 @@ import {
   type SessionId,
   type Submission,
 } from '@holdfast/protocol'
+import { ownSlice } from '../../ports/own-slice.ts'
 import type { EncodedRecord } from '../../ports/store/log.ts'
 import { decide } from '../../session/decide.ts'
 import type { Input, Report } from '../../session/input.ts'
@@ -26,7 +27,6 @@ import { canPrepareEarly, lookAhead } from '../effects/prepare-step.ts'
 import { changesWindow } from '../effects/step-request.ts'
 import { encodeAppend } from '../log/encode-append.ts'
 import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-session.ts'
-import { ownSlice } from '../own-slice.ts'
 import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
 import type { Hub } from '../stream/hub.ts'
 import type { createAbortTurn } from './abort-turn.ts'

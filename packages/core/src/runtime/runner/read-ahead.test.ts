@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { aTool, call, createGate, isRecord, say } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
+import { ownSlice } from '../../ports/own-slice.ts'
 import type { Store } from '../../ports/store/store.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
@@ -38,6 +39,7 @@ async function runCall(waits: boolean) {
     gate.open()
   }
   await runtime.frame(isRecord('turn.ended'))
+  await ownSlice() // a read ahead that began too late has run by then
   return read.slice(1) // the first step has read them, too
 }
 

@@ -2,7 +2,7 @@ import { diffLines } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import type { Paint } from '../terminal/output.ts'
 import { cellWidth } from '../tui/term/cell-width.ts'
-import { breakText } from '../tui/term/wrap.ts'
+import { breakText, continuedMark } from '../tui/term/wrap.ts'
 
 /**
  * Formats a diff for a terminal: added lines green, removed ones red, everything that is not of the file dim. For a file or a
@@ -23,12 +23,9 @@ export const diffText = (diff: string, paint: Paint, { keepsLineEnds = false, co
 
 type Options = { readonly keepsLineEnds?: boolean; readonly columns?: number | null }
 
-/** Stands where the sign of a line would. */
-const continuedMark = '↳ '
-
 /** A tab becomes spaces, as in the terminal UI: how wide it is depends on where it is. */
 function brokenLine(shown: string, columns: number): readonly string[] {
   const text = shown.replaceAll('\t', '    ')
-  const [first = '', ...rest] = breakText(text, Math.max(10, columns - continuedMark.length))
-  return cellWidth(text) <= columns ? [text] : [first, ...rest.map((part) => continuedMark + part)]
+  const [first = '', ...rest] = breakText(text, Math.max(10, columns - continuedMark.length - 1))
+  return cellWidth(text) <= columns ? [text] : [first, ...rest.map((part) => `${continuedMark} ${part}`)]
 }

@@ -38,7 +38,7 @@ it('does not ask about a call that the answer to the one before has covered', as
   } as unknown as typeof written // no more of it is used
   const answering = createAnswering({
     handle,
-    approvals: 'ask',
+    approvals: { by: 'person', unattended: 'reject' },
     isJson: false,
     interruption: new AbortController().signal,
     context: { err, keyboard: () => input },

@@ -17,11 +17,13 @@ import { askApproval } from './ask-approval.ts'
 import { askPerson } from './ask-questions.ts'
 import { createAskQueue } from './ask-queue.ts'
 
-/**
- * How the calls of a turn are answered: by a flag, or by the person at the terminal. Without one, `ask` rejects them and
- * `leave` leaves them open.
- */
-export type Approvals = 'approve' | 'reject' | 'ask' | 'leave'
+/** How the calls of a turn are answered. */
+export type Approvals = {
+  /** By a flag, or by the person at the terminal. */
+  readonly by: 'approve' | 'reject' | 'person'
+  /** What happens to a call that a person should answer if there is none: it is rejected, or stays open. */
+  readonly unattended: 'reject' | 'leave'
+}
 
 type AnsweringDeps = {
   readonly handle: SessionHandle
@@ -45,7 +47,7 @@ type Asked = Pick<PendingApproval, 'tool' | 'preview' | 'changed' | 'reason'> & 
 const withoutPerson = {
   approve: { decision: 'approve', via: '--yes', notice: 'Approved by --yes.' },
   reject: { decision: 'reject', via: '--no', notice: 'Rejected by --no.' },
-  ask: {
+  person: {
     decision: 'reject',
     via: 'holdfast run',
     notice: 'Rejected: run cannot ask you here. Use --yes to approve.',
@@ -56,12 +58,16 @@ const keyOf = ({ id, child }: Pick<Asked, 'id' | 'child'>): string => `${child?.
 
 type AskingDeps = Pick<AnsweringDeps, 'approvals' | 'isJson' | 'context'>
 
-/** Returns whether a person sits at the terminal who may be asked. */
-export const canAsk = (deps: AskingDeps): boolean => findPerson(deps) !== null
+/** Returns whether nobody here answers the calls, and they are not rejected either. */
+export const isLeftOpen = (deps: AskingDeps): boolean =>
+  deps.approvals.by === 'person' && deps.approvals.unattended === 'leave' && findPerson(deps) === null
+
+/** Returns whether calls are rejected because no person is there. */
+export const isRejectedUnasked = (deps: AskingDeps): boolean =>
+  deps.approvals.by === 'person' && deps.approvals.unattended === 'reject' && findPerson(deps) === null
 
 function findPerson({ approvals, isJson, context: { err, keyboard } }: AskingDeps): Omit<AskDeps, 'signal'> | null {
-  const asks = approvals === 'ask' || approvals === 'leave'
-  const input = asks && !isJson && err.isTerminal ? keyboard() : null
+  const input = approvals.by === 'person' && !isJson && err.isTerminal ? keyboard() : null
   return input && { input, err }
 }
 
@@ -70,6 +76,7 @@ export function createAnswering(deps: AnsweringDeps) {
   const { handle, output, approvals, context, interruption } = deps
   const queue = createAskQueue(interruption)
   const person = findPerson(deps)
+  const isLeft = isLeftOpen(deps)
   const told = new Set<string>()
   /** The approval that each call waits for. */
   const approvalOf = new Map<number, number>()
@@ -88,9 +95,9 @@ export function createAnswering(deps: AnsweringDeps) {
   }
 
   async function answerQuestion(asked: Asked, preview: QuestionPreview, signal: AbortSignal): Promise<void> {
-    const notice = approvals === 'leave' ? '' : '\n  Cancelled: run cannot ask you here.'
+    const notice = isLeft ? '' : '\n  Cancelled: run cannot ask you here.'
     if (!person) await output.tell(`? ${escapeLine(preview.from)} asks: ${escapeHidden(preview.message)}${notice}`)
-    if (!person && approvals === 'leave') return
+    if (isLeft) return
     const reply = person ? await askPerson(preview, { ...person, signal }) : ({ decision: 'cancel' } as const)
     if (!signal.aborted) await submit(asked, { ...reply, ...(!person && { via: 'holdfast run' }) })
   }
@@ -120,10 +127,10 @@ export function createAnswering(deps: AnsweringDeps) {
     const why = `${asked.changed ? ', because the file changed' : ''}${asks === null ? '' : ` (${escapeLine(asks)})`}`
     const whose = asked.child ? `subagent ${asked.child.handle}: ` : ''
     const what = askedText(`? ${whose}${escapeLine(asked.tool)} asks to run${why}:`, preview, context.err)
-    if (person || approvals === 'leave') await output.note(what)
+    if (person || isLeft) await output.note(what)
     if (person) return askForApproval(asked, person, signal)
-    if (approvals === 'leave') return
-    const { decision, via, notice } = withoutPerson[approvals]
+    if (isLeft) return
+    const { decision, via, notice } = withoutPerson[approvals.by]
     await output.note(`${what}\n${context.err.wrap(`  ${notice}`)}`)
     const message = 'no person is present who could approve it. Do not ask for it again.'
     await submit(asked, { decision, via, ...(decision === 'reject' && { message }) })

@@ -25,7 +25,7 @@ import { createRunOutput, type MarkdownPrinter, type RunOutput } from '../render
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 import { createPaint } from '../terminal/output.ts'
-import { type Approvals, canAsk, createAnswering } from './answer-calls.ts'
+import { type Approvals, createAnswering, isLeftOpen, isRejectedUnasked } from './answer-calls.ts'
 import { changedText } from './changed-text.ts'
 
 /** A command that starts a turn, or lets one go on. */
@@ -60,8 +60,7 @@ export async function runTurn(
   if (!snapshot.ok) return snapshot
   const { meta, seq } = snapshot.value
   let { view } = snapshot.value
-  if (view.pendingApprovals.length > 0 && options.approvals === 'ask' && !canAsk(options))
-    return refuse(openApproval(snapshot.value))
+  if (view.pendingApprovals.length > 0 && isRejectedUnasked(options)) return refuse(openApproval(snapshot.value))
 
   const output = createRunOutput(isJson, { ...context, markdown: options.markdown, calls: view.activeToolCalls })
   if (meta.persist !== false) await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
@@ -116,7 +115,7 @@ export async function runTurn(
       view = addToView(view, frame.record)
       answering.onRecord(frame.record)
       if (summary.end) return ok(await finish({ handle, meta }, summary.end, summary, output, options))
-      if (!isLeftOpen(view, options)) continue
+      if (!isLeftOpen(options) || !isOnlyWaiting(view)) continue
       await answering.settled()
       return ok(await finishOpen(meta, view, output))
     }
@@ -153,12 +152,9 @@ function createConnectionNotes(output: RunOutput) {
   return { tell, isLost: () => isLost }
 }
 
-/** Returns whether the turn waits for an answer, and this process cannot ask for it. */
-const isLeftOpen = ({ pendingApprovals, activeToolCalls }: SessionView, options: RunTurnOptions): boolean =>
-  options.approvals === 'leave' &&
-  !canAsk(options) &&
-  pendingApprovals.length > 0 &&
-  pendingApprovals.length === activeToolCalls.length
+/** Returns whether the turn goes on only when somebody answers. */
+const isOnlyWaiting = ({ pendingApprovals, activeToolCalls }: SessionView): boolean =>
+  pendingApprovals.length > 0 && pendingApprovals.length === activeToolCalls.length
 
 /** Says how to answer what waits. */
 async function finishOpen({ handle }: Meta, { pendingApprovals }: SessionView, output: RunOutput): Promise<ExitCode> {

@@ -1,4 +1,4 @@
-import { ownSlice } from '@holdfast/core'
+import { ownSlice } from '@holdfast/core/ports'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { type Pace, readPaced } from './paced-body.ts'
 import { scanJson } from './scan-json.ts'

@@ -1,4 +1,4 @@
-import { ownSlice } from '@holdfast/core'
+import { ownSlice } from '@holdfast/core/ports'
 import type { Route } from '../define/route.ts'
 import { createComponents } from './components.ts'
 import { describeFaults, describeRoute } from './describe-route.ts'

@@ -1,5 +1,4 @@
-import type { Prepared, Tool, ToolBlobs, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { ownSlice } from '../../system/own-slice.ts'
+import { ownSlice, type Prepared, type Tool, type ToolBlobs, type ToolResult, type ToolRun } from '@holdfast/core/ports'
 import {
   hasKeys,
   keyBegun,

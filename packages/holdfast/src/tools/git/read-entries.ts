@@ -1,4 +1,4 @@
-import { ownSlice } from '../../system/own-slice.ts'
+import { ownSlice } from '@holdfast/core/ports'
 
 /** Entries that are read in one slice: they take a few milliseconds. */
 const entriesPerSlice = 500

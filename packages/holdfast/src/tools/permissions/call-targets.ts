@@ -3,7 +3,7 @@ import type { RuledCall } from '@holdfast/core/ports'
 import { escapeLine, limits, type Permission } from '@holdfast/protocol'
 import { foldName } from '../../system/files/fold-name.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
-import { type Work, workOfSlice } from '../../system/own-slice.ts'
+import { type Work, workOfSlice } from '../../system/work-slices.ts'
 import { fitsPieces, fitsText } from './commands/text-pattern.ts'
 import { compilePathGlob, globProblem, isAddress, type PathGlob } from './path-glob.ts'
 

@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path'
+import { ownSlice } from '@holdfast/core/ports'
 import {
   escapeLine,
   fault,
@@ -12,7 +13,7 @@ import {
 } from '@holdfast/protocol'
 import { foldName } from '../../system/files/fold-name.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
-import { ownSlice, workOfSlice } from '../../system/own-slice.ts'
+import { workOfSlice } from '../../system/work-slices.ts'
 import type { DeniedTest } from '../define/read-rules.ts'
 import { fitsTargets, targetsOf, testsOf } from './call-targets.ts'
 import { globProblem, isAddress } from './path-glob.ts'

@@ -1,4 +1,4 @@
-import type { Work } from '../../system/own-slice.ts'
+import type { Work } from '../../system/work-slices.ts'
 
 /** A step of a compiled glob. `next` and `other` are places in the list of steps. */
 export type Step =

@@ -1,4 +1,4 @@
-import type { Work } from '../../system/own-slice.ts'
+import type { Work } from '../../system/work-slices.ts'
 import { type CharTest, createMachine, type Step } from './glob-machine.ts'
 
 /** Tells whether a path relative to the workdir matches. */

@@ -1,4 +1,4 @@
-import type { Permissions, RuledCall, Ruling, StoredRule } from '@holdfast/core/ports'
+import { ownSlice, type Permissions, type RuledCall, type Ruling, type StoredRule } from '@holdfast/core/ports'
 import {
   done,
   escapeLine,
@@ -15,7 +15,6 @@ import {
   type Result,
 } from '@holdfast/protocol'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
-import { ownSlice } from '../../system/own-slice.ts'
 import type { ReadRules } from '../define/read-rules.ts'
 import type { CommandRules } from '../shell/confinement.ts'
 import { findExcess, findUnreadable, fitsTargets, isRuleFor, targetsOf } from './call-targets.ts'

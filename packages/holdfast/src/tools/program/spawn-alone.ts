@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { ownSlice } from '../../system/own-slice.ts'
+import { ownSlice } from '@holdfast/core/ports'
 
 /**
  * Starts a process, alone in a slice: the system copies the tables of our memory for it, which takes 10 ms

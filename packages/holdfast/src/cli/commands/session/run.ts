@@ -88,7 +88,8 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     const handle = await openOrStart(reached.value.sessions, flags, context, !isHelp)
     if (!handle.ok) return handle
     if (!isHelp) await tellUntrusted(handle.value, context)
-    const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'ask'
+    const by = flags.yes ? 'approve' : flags.no ? 'reject' : 'person'
+    const approvals = { by, unattended: 'reject' } as const
     const command = { type: 'sendPrompt', content: prompt } as const
     const markdown = await openAnswerPrinter(context)
     const options = { approvals, queued: 'wait', isNew, isJson: flags.json, context, markdown, interruption } as const

@@ -45,7 +45,7 @@ async function showTurn(name: string, command: TurnCommand, context: CliContext)
     const handle = orThrow(await openNamed(sessions, context, name))
     const markdown = await openAnswerPrinter(context)
     const options = {
-      approvals: 'leave',
+      approvals: { by: 'person', unattended: 'leave' },
       queued: 'say',
       isNew: false,
       isJson: false,

@@ -1,6 +1,6 @@
 import { diffCounts, diffLines } from '@holdfast/protocol'
 import { line, type StyledLine, shownText, span, styles } from '../term/lines.ts'
-import { breakText } from '../term/wrap.ts'
+import { breakText, continuedMark } from '../term/wrap.ts'
 
 const lineStyles = {
   file: styles.dim,
@@ -10,9 +10,6 @@ const lineStyles = {
   same: styles.none,
   note: styles.dim,
 } as const
-
-/** Stands where a line number would, so that the rest of a long line cannot pass for a line of the diff, with or without colour. */
-const continuedMark = '↳'
 
 /** Returns the rows of a unified diff with line numbers. It ends soon after `rowsMax` rows. */
 export function diffRows(diff: string, width: number, rowsMax = Number.POSITIVE_INFINITY): readonly StyledLine[] {

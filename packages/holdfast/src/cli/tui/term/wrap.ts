@@ -49,6 +49,12 @@ export const wrapText = (text: string, width: number, style = '', indent: Styled
   text.split('\n').flatMap((one) => wrapLine(one === '' ? [] : [{ text: one, style }], width, indent))
 
 /**
+ * Stands before the rest of a broken line of a diff, where its number or sign would: the rest cannot pass for a line of the
+ * diff, with or without colour.
+ */
+export const continuedMark = '↳'
+
+/**
  * Breaks a text into rows of at most `width` columns, after a space where there is one. The rows joined are the text again: for
  * text whose every space counts.
  */

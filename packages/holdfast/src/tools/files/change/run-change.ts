@@ -1,6 +1,5 @@
-import type { ContentPair } from '@holdfast/core/ports'
+import { type ContentPair, ownSlice } from '@holdfast/core/ports'
 import { escapeLine, type Result } from '@holdfast/protocol'
-import { ownSlice } from '../../../system/own-slice.ts'
 import { knownKeys } from '../../../system/secrets/known-keys.ts'
 import { findWritable } from '../io/workspace-file.ts'
 import { createChangeThread } from './change-thread.ts'

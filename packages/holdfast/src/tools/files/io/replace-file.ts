@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { ToolRun } from '@holdfast/core/ports'
+import { ownSlice, type ToolRun } from '@holdfast/core/ports'
 import {
   type BeforeImage,
   type BlobHash,
@@ -14,7 +14,6 @@ import {
   refuse,
 } from '@holdfast/protocol'
 import { type OpenDirectory, openLeaf } from '../../../system/files/open-file.ts'
-import { ownSlice } from '../../../system/own-slice.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { hashBytes, keepBefore, tooLong } from './before-image.ts'
 import { hashAt, hashContent, identify, isContentAt, readSmall } from './file-content.ts'

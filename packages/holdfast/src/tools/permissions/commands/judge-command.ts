@@ -1,5 +1,5 @@
 import type { Permission } from '@holdfast/protocol'
-import { workOfSlice } from '../../../system/own-slice.ts'
+import { workOfSlice } from '../../../system/work-slices.ts'
 import { allows, forbids, forbidsWithin, parsePattern } from './command-pattern.ts'
 import { findCommands } from './find-commands.ts'
 import type { IsLinkedOut } from './outside-links.ts'

@@ -1,5 +1,5 @@
 import type { Conversations, ConversationsOptions } from '../conversations/conversations.ts'
-import type { OpenOptions } from '../open.ts'
+import type { OpenOptions } from '../open/open-options.ts'
 
 /** Where the conversations are stored, and how failures are reported. */
 export type OpenConversationsOptions = ConversationsOptions &

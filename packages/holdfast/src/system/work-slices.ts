@@ -1,13 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
-
-// A copy of core's, which adapters may not import: the two do not wait for each other.
-let lastSlice: Promise<void> = Promise.resolve()
-
-/** Yields to the event loop, and resolves in a slice of its own. An answer has many calls, and each of them may take milliseconds. */
-export function ownSlice(): Promise<void> {
-  lastSlice = lastSlice.then(() => setImmediate())
-  return lastSlice
-}
+import { ownSlice } from '@holdfast/core/ports'
 
 /** Counts comparisons, to divide many of them into slices, and to test that their number grows linearly. */
 export type Work = { steps: number }

@@ -181,6 +181,27 @@ describe('openHoldfast', () => {
     await brief.close()
   })
 
+  it('brings an empty session back after it was unloaded, until it stops', async () => {
+    const brief = await openHoldfast({ environment: environment(), store: 'memory:', idleUnloadMs: 1 })
+    const news = brief.subscribe()[Symbol.asyncIterator]()
+    let next = news.next()
+    const stopped = async () => {
+      for (let one = await next; one.value?.type !== 'session.stopped'; one = await news.next());
+      next = news.next()
+    }
+    const session = await brief.startSession({ workdir: home, model: 'demo/agent' })
+    await stopped()
+    expect(await session.status()).toBe('idle')
+    expect(await session.prompt('count to 3').text()).toContain('3')
+    await stopped()
+    expect((await brief.getSession(session.id)).id).toBe(session.id)
+    const empty = await brief.startSession({ workdir: home })
+    await stopped()
+    await brief.stopSession(empty.id)
+    await expect(brief.getSession(empty.id)).rejects.toMatchObject({ code: 'session_not_found' })
+    await brief.close()
+  })
+
   it('lists the loaded sessions', async () => {
     expect(holdfast.listSessions()).toEqual([])
     const { id } = await holdfast.startSession({ workdir: home })

@@ -26,6 +26,8 @@ export type RegistryState = {
   readonly loaded: Map<SessionId, LoadedRunner>
   readonly loading: Map<SessionId, Promise<Result<SessionRunner>>>
   readonly unloading: Map<SessionId, Promise<void>>
+  /** The leases of empty sessions that left memory because nobody used them. They are removed when they stop. */
+  readonly resting: Map<SessionId, Lease>
   readonly mutex: ReturnType<typeof createKeyedMutex<SessionId>>
   readonly inBackground: RunInBackground
   readonly storageHealth: StorageHealth

@@ -65,6 +65,31 @@ describe('the registry', () => {
     expect(ended.at(-1)).toBeUndefined()
   })
 
+  it('unloads an idle session without records of its own, and keeps it until it stops', async () => {
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    const { registry, store, clock } = runtime
+    const rest = async () => {
+      clock.advance(60 * 60_000)
+      expect(registry.loaded(aSession)).toBeNull()
+      await registry.runAlone(aSession, async () => undefined) // until it is unloaded
+    }
+    await rest()
+    expect(await store.entry(aSession)).toMatchObject({ owner: registry.deps.node.id, entry: { spoken: false } })
+    expect((await registry.load(aSession)).ok).toBe(true)
+    await rest()
+    await registry.unload(aSession)
+    expect(await store.entry(aSession)).toBeNull()
+    expect(await registry.load(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
+  })
+
+  it('removes an idle session without records of its own when it closes', async () => {
+    const { registry, store, clock } = await openMemoryRuntime({ script: [] })
+    clock.advance(60 * 60_000)
+    expect(registry.loaded(aSession)).toBeNull()
+    await registry.close()
+    expect(await store.entry(aSession)).toBeNull()
+  })
+
   it('loads a session once for concurrent requests', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)

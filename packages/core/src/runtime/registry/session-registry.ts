@@ -30,7 +30,7 @@ import { type RegistryState, withAttachments } from './registry-state.ts'
 import type { SessionNewsFeed } from './session-news.ts'
 import { createSessionStores, type SessionStores } from './session-stores.ts'
 import { createSession, startSession } from './start-session.ts'
-import { closeRegistry, endBackground, forget, unload } from './unload-session.ts'
+import { closeRegistry, endBackground, forget, unload, unloadIdle } from './unload-session.ts'
 import { createWatchers } from './watchers.ts'
 
 /** The sessions that are loaded in this process. It loads others on request and unloads idle ones. */
@@ -144,10 +144,11 @@ function createRegistryState(deps: NodeDeps, settle: SessionRegistry['settleCras
     loaded: new Map(),
     loading: new Map(),
     unloading: new Map(),
+    resting: new Map(),
     mutex: createKeyedMutex(),
     storageHealth: createStorageHealth({ store, clock, inBackground }),
     crashLoopGuard: createCrashLoopGuard(clock),
-    watchers: createWatchers(deps, stores, (id) => inBackground(`unloading ${id}`, unload(parts, id, 'stopped'))),
+    watchers: createWatchers(deps, stores, (id) => inBackground(`unloading ${id}`, unloadIdle(parts, id))),
     subagents: createSubagents({
       deps,
       rows: stores,
@@ -206,6 +207,7 @@ async function open(
     return runner
   }
   parts.loaded.set(id, { runner: runner.value, lease })
+  parts.resting.delete(id)
   const cause = `The process ${takenFrom} died.`
   if (takenFrom !== null) news.publish({ type: 'session.stopped', session: id, reason: 'crashed', cause })
   news.publish({ type: 'session.started', session: withAttachments(parts, runner.value.folded().row.entry.meta) })

@@ -309,7 +309,7 @@ const elsewhere: readonly Elsewhere[] = [
   },
   {
     page: 'docs/cluster.md',
-    line: 'holdfast serve --host 0.0.0.0 --node-url http://10.0.0.7:4821 --serves projects=/srv/projects',
+    line: 'holdfast serve --host 0.0.0.0 --public-url https://holdfast.example.com --node-url http://10.0.0.7:4821 --serves projects=/srv/projects',
     triedBy: services,
     by: 'http://10.0.0.7:4821',
   },

@@ -54,7 +54,8 @@ export function pairImportFiles<Named extends { readonly name: string }>(
   const pairs = files.map((file): ImportPair<Named> => {
     const folder = seen.get(file.name) ?? 0
     seen.set(file.name, folder + 1)
-    const companion = byName.get(companionName(file.name) ?? '')?.[folder]
+    const beside = companionName(file.name)
+    const companion = beside === null ? undefined : byName.get(beside)?.[folder]
     if (companion === undefined) return { file }
     taken.add(companion)
     return { file, companion }

@@ -97,6 +97,7 @@ const importFile = defineRoute({
       const file = withHead(opened.value, companionBytes)
       const spooled = await spoolBody(request, file, pace).finally(() => opened.value.close())
       if (!spooled.ok) return spooled
+      if (file.missing() > 0) return tooShort
       const described =
         companion === null || companionBytes === 0
           ? ok(undefined)
@@ -119,12 +120,21 @@ const noCompanion = refuse(
   fault('bad_request', 'companionBytes needs a name that ends in .jsonl: only such files have one beside them.'),
 )
 
+const tooShort = refuse(
+  fault(
+    'bad_request',
+    'The body has fewer bytes than companionBytes says. Send the companion first, then the session file.',
+  ),
+)
+
 /** Keeps the first bytes that are written, and writes the rest to a file. */
 function withHead(file: Pick<FileHandle, 'writeFile'>, length: number) {
   const kept: Uint8Array[] = []
   let missing = length
   return {
     head: () => Buffer.concat(kept),
+    /** How many of the first bytes have not come. */
+    missing: () => missing,
     async writeFile(chunk: Uint8Array): Promise<void> {
       const head = chunk.subarray(0, missing)
       missing -= head.byteLength

@@ -52,6 +52,15 @@ describe('a connection', () => {
     expect(await read()).toBe('closed')
   })
 
+  it('is closed although bytes came that begin no request', async () => {
+    await using test = await openTestServer({ keptMs: 1 })
+    const { socket, read } = await connectTo(test.server.port)
+    socket.write(health(test.server.port))
+    expect(await read()).toContain('200 OK')
+    socket.write('\r\n')
+    expect(await read()).toBe('closed')
+  })
+
   it('is not closed while its next request waits to be read', async () => {
     await using test = await openTestServer({ keptMs: 1 })
     const { socket, read } = await connectTo(test.server.port)

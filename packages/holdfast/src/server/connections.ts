@@ -89,7 +89,12 @@ export function trackConnections(server: Server) {
     closeKept(socket: Socket): void {
       // After the sockets were read: the request may have come while the event loop was blocked, and would be lost.
       setImmediate(() => {
-        if (!isBusy(socket) && readBefore.get(socket) === socket.bytesRead) socket.destroy()
+        const read = readBefore.get(socket)
+        if (isBusy(socket) || read === undefined) return
+        if (read === socket.bytesRead) return void socket.destroy()
+        // Bytes that begin no request, such as a line break, must not keep it: it is closed the next time.
+        readBefore.set(socket, socket.bytesRead)
+        socket.setTimeout(socket.timeout ?? 0)
       })
     },
     closeIdle(): void {

@@ -5,7 +5,7 @@ import type { Outbox } from './outbox.ts'
 
 export type Lock = ReturnType<typeof createLock>
 
-const nothing = () => undefined
+const nothing: () => void = () => undefined
 
 /** Creates a lock for one at a time, in the order in which they ask. */
 export function createLock() {
@@ -51,11 +51,12 @@ export async function* followOnShared(
   began() // the lock may take long: its client may not read
   for (let after = cursor, isBehind = true; isBehind; ) {
     const unlock = await lockPast(over)
-    const place = over.aborted ? null : await enter('stream')
-    const leavePlace = onlyOnce(place?.ok ? place.value : nothing)
+    let leavePlace = nothing
     try {
-      if (!place) return
+      if (over.aborted) return
+      const place = await enter('stream')
       if (!place.ok) return yield end('failed', reconnectMs)
+      leavePlace = onlyOnce(place.value)
       isBehind = false
       for await (const frame of frames(over, { cursor: after })) {
         leavePlace()

@@ -57,6 +57,7 @@ export async function openFollowing(
   }
   const stream = joined.value
   let leavePlace: (() => void) | null = place.value
+  let isWatched = false
   const began = () => {
     leavePlace?.()
     leavePlace = null
@@ -73,7 +74,8 @@ export async function openFollowing(
     end: (reason, retryMs) => ({ type: 'end', sessionId: id, reason, retryMs }),
     frames(gone, from) {
       const first = from ? from.cursor : after
-      gone.addEventListener('abort', () => stream?.end(), { once: true })
+      if (!isWatched) gone.addEventListener('abort', () => stream?.end(), { once: true })
+      isWatched = true // a slow client's frames are asked for again
       const followed = handle.value.subscribe({
         after: first,
         endsWhenSlow: from !== undefined,

@@ -19,3 +19,21 @@ it('runs a bounded number in each slice, in order', async () => {
   run(() => done.push(1000))
   expect(done.at(-1)).toBe(1000)
 })
+
+it('keeps its order while functions book the next slice for so long that the queue is never empty', async () => {
+  const { run } = createSlices(100)
+  const total = 20_000
+  const ran: number[] = []
+  let booked = 0
+  const book = () => {
+    const own = booked
+    booked += 1
+    run(() => {
+      ran.push(own)
+      if (booked < total) book()
+    })
+  }
+  for (let each = 0; each < 300; each++) book()
+  while (ran.length < total) await nextSlice()
+  expect(ran).toEqual(Array.from({ length: total }, (_, each) => each))
+})

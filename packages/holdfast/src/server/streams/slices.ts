@@ -4,10 +4,12 @@
  */
 export type Slices = { run(go: () => void, weight?: number): void; current(): number }
 
+const removedTogether = 4096
+
 /** Runs functions of a weight of at most `max` together in a slice, in order; the others wait. */
 export function createSlices(max: number): Slices {
   let waiting: { readonly go: () => void; readonly weight: number }[] = []
-  /** How many of them have run. They are removed together: to move a thousand for each slice takes longer than to run it. */
+  /** How many of them have run. They are removed together: to move the others for each slice takes longer than to run it. */
   let done = 0
   let ran = 0
   let isBusy = false
@@ -24,8 +26,8 @@ export function createSlices(max: number): Slices {
     if (isBusy) setImmediate(begin)
     const slice = waiting.slice(done, end)
     done = end
-    if (done === waiting.length) {
-      waiting = []
+    if (done === waiting.length || done >= removedTogether) {
+      waiting = waiting.slice(done)
       done = 0
     }
     for (const { go } of slice) go()

@@ -9,8 +9,9 @@ import { indexedWords } from './indexed-words.ts'
 const pageRecords = 128
 /** Appends do not wait for the index: it begins so long after them. */
 const pauseMs = 100
-/** Between two pages; longer while appends arrive, so that they go first. */
+/** Between two pages; longer while appends arrive, so that they go first, but not for many pages: a search reads few others. */
 const [pagePauseMs, busyPauseMs] = [25, 100]
+const busyPagesMax = 8
 const failurePauseMs = 5000
 
 // The positions come first, and each record by its own: a join of both tables may read all older records to reach the first.
@@ -37,8 +38,10 @@ export function createWordIndex(database: Database, onProblem: OnProblem) {
   async function run(): Promise<void> {
     let againMs: number | null = null
     try {
+      let pages = 0
       while (!isClosed && (await indexPage(database)) === pageRecords) {
-        const isBusy = isWoken
+        pages += 1
+        const isBusy = isWoken && pages <= busyPagesMax
         isWoken = false // the next page has what came until now
         await wait(isBusy ? busyPauseMs : pagePauseMs)
       }

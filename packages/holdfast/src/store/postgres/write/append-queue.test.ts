@@ -77,6 +77,24 @@ it('sends a second group while the first is on its way, never two appends of one
   expect((await Promise.all(appends)).every(({ ok }) => ok)).toBe(true)
 })
 
+it('sends two groups at once if there are more appends than one holds', async () => {
+  const [counts, waiting]: [number[], (() => void)[]] = [[], []]
+  const database = databaseOf((_, [changes]) => {
+    const { length } = JSON.parse(String(changes)) as readonly unknown[] // as the queue sends it
+    const { promise, resolve } = Promise.withResolvers<readonly object[]>()
+    counts.push(length)
+    waiting.push(() => resolve([{ answers: Array.from({ length }, () => null) }]))
+    return promise
+  })
+  const queue = createAppendQueue(database, () => undefined, { patienceMs: 0 })
+  const appends = Array.from({ length: 600 }, (_, index) => queue.append(appendTo(index + 1, 0)))
+  await expect.poll(() => counts).toEqual([256, 256])
+  for (const answer of waiting) answer()
+  await expect.poll(() => counts).toEqual([256, 256, 88])
+  waiting.at(-1)?.()
+  expect((await Promise.all(appends)).every(({ ok }) => ok)).toBe(true)
+})
+
 /** A database that cannot be reached for some time, and a clock that only pauses move. */
 function openAway(awayMs: number) {
   let nowMs = 0

@@ -50,14 +50,15 @@ export function createAppendQueue(
     isStarting = true
     queueMicrotask(() => {
       isStarting = false // appends of one tick go together
-      if (running.size < groupsMax) startGroup()
+      while (running.size < groupsMax && startGroup());
     })
   }
 
-  function startGroup(): void {
+  /** Sends the next group. Returns false if there is none. */
+  function startGroup(): boolean {
     const { group, left } = takeGroup(waiting, onTheWay)
     waiting = left
-    if (group.length === 0) return
+    if (group.length === 0) return false
     for (const { append } of group) onTheWay.add(append.session)
     const sent = send(group).finally(() => {
       running.delete(sent)
@@ -65,6 +66,7 @@ export function createAppendQueue(
       start()
     })
     running.add(sent)
+    return true
   }
 
   async function send(group: readonly Waiting[]): Promise<void> {

@@ -29,9 +29,9 @@ function goOn(earlier: readonly PathChange[], change: PathChange, call: Seq): re
   const last = earlier.at(-1)
   if (!last?.after || last.seq < call) return [...earlier, change]
   const { after } = last
-  const before = after.type === 'file' ? { ...after, mode: after.mode ?? anyMode } : after
+  const before = after.type === 'file' ? { ...after, mode: after.mode ?? modeIfUnrecorded } : after
   return [...earlier, { ...change, before }]
 }
 
-/** Where no mode was recorded, any is taken for the same. */
-const anyMode = 0o644
+/** Any value does: a mode that was not recorded equals every mode. */
+const modeIfUnrecorded = 0o644

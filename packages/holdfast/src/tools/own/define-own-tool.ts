@@ -121,7 +121,7 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
       const parsed = await parse(args, context)
       if (!parsed.ok) return { type: 'unusable', message: parsed.fault.message }
       const { ready } = parsed.value
-      if (ready.contentHash) calls.add(ready.contentHash, parsed.value)
+      if (ready.contentHash) calls.add(ready.contentHash, parsed.value, JSON.stringify(args).length)
       return ready
     },
 

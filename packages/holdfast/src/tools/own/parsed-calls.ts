@@ -11,20 +11,29 @@ export type ParsedCall = { readonly value: unknown; readonly ready: Extract<Prep
  * id or the time as a default: what was shown and approved must be what runs. The oldest of many are forgotten, as all
  * are by a restart. Such a call is prepared again, and a person is asked again if its arguments come out differently.
  */
-export function createParsedCalls(callsMax = 1000) {
-  const calls = new Map<BlobHash, ParsedCall>()
+export function createParsedCalls({ callsMax, charsMax } = { callsMax: 1000, charsMax: 16 * 1024 * 1024 }) {
+  const calls = new Map<BlobHash, ParsedCall & { readonly chars: number }>()
+  let chars = 0
+  const remove = (hash: BlobHash) => {
+    chars -= calls.get(hash)?.chars ?? 0
+    calls.delete(hash)
+  }
   return {
-    add(hash: BlobHash, call: ParsedCall): void {
-      calls.delete(hash)
-      calls.set(hash, call)
-      const [oldest] = calls.keys()
-      if (calls.size > callsMax && oldest !== undefined) calls.delete(oldest)
+    /** Adds a call whose arguments have so many characters. */
+    add(hash: BlobHash, call: ParsedCall, length: number): void {
+      remove(hash)
+      calls.set(hash, { ...call, chars: length })
+      chars += length
+      for (const oldest of calls.keys()) {
+        if (calls.size <= callsMax && chars <= charsMax) break
+        remove(oldest)
+      }
     },
     find: (hash: BlobHash | undefined): ParsedCall | undefined => (hash === undefined ? undefined : calls.get(hash)),
     /** Returns a call and forgets it. */
     take(hash: BlobHash | undefined): ParsedCall | undefined {
       const call = hash === undefined ? undefined : calls.get(hash)
-      if (call && hash !== undefined) calls.delete(hash)
+      if (call && hash !== undefined) remove(hash)
       return call
     },
   }

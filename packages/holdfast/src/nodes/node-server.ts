@@ -34,6 +34,7 @@ export function serveNode(api: NodeApi, onProblem: OnProblem): (socket: Socket) 
 
 /** Answers the requests of other nodes that `admit` lets in. */
 export function createNodeHandler(api: NodeApi, onProblem: OnProblem, admit?: AdmitRequest) {
+  const bodies = createBodyReader(limits.requestBodiesBytesMax)
   const routes: Readonly<Record<string, Answer>> = {
     '/call': async (body, response) => send(response, await api.call(body)),
     '/follow': async (body, response) => {
@@ -46,8 +47,9 @@ export function createNodeHandler(api: NodeApi, onProblem: OnProblem, admit?: Ad
     '/sit': (body, response) => sit(api, body, response),
   }
   return (incoming: IncomingMessage, response: ServerResponse): void => {
-    answer(routes, admit, incoming, response).catch((cause) => {
-      onProblem({ where: `${incoming.url} of another process`, cause })
+    answer(routes, bodies, admit, incoming, response).catch((cause) => {
+      // A sender that leaves in the middle of its request is no problem of this node.
+      if (!incoming.destroyed || incoming.complete) onProblem({ where: `${incoming.url} of another process`, cause })
       response.destroy()
     })
   }
@@ -55,6 +57,7 @@ export function createNodeHandler(api: NodeApi, onProblem: OnProblem, admit?: Ad
 
 async function answer(
   routes: Readonly<Record<string, Answer>>,
+  bodies: BodyReader,
   admit: AdmitRequest | undefined,
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -62,24 +65,50 @@ async function answer(
   const { url: path = '' } = incoming
   const route = routes[path]
   if (incoming.method !== 'POST' || !route) return send(response, refuse(fault('not_found', 'No such route.')), 404)
-  const body = await readBody(incoming)
-  if (!body.ok) return send(response, body, 400)
+  const body = await bodies(incoming)
+  if (!body.ok) {
+    response.once('close', () => incoming.destroy()) // the rest is not read
+    return send(response, body, body.fault.code === 'server_busy' ? 503 : 400)
+  }
   const refusal = await admit?.({ path, body: body.value }, incoming, response)
   if (refusal) return send(response, refuse(refusal), 401)
   const parsed = parseBody(body.value)
   return parsed.ok ? route(parsed.value, response) : send(response, parsed, 400)
 }
 
-async function readBody(request: IncomingMessage): Promise<Result<string>> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length
-    if (bytes > limits.requestBodiesBytesMax) return refuse(fault('too_large', 'The request is too large to forward.'))
-    chunks.push(chunk)
+type BodyReader = ReturnType<typeof createBodyReader>
+
+/**
+ * Returns a function that reads the body of a request. The proof of a node covers its body, so anyone can send one: all that
+ * are being read together have at most `bytesMax`. Refused: too_large, server_busy.
+ */
+function createBodyReader(bytesMax: number) {
+  let bytesTogether = 0
+  return async (request: IncomingMessage): Promise<Result<string>> => {
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    try {
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+        bytes += chunk.length
+        bytesTogether += chunk.length
+        if (bytes > bytesMax) return refuse(fault('too_large', 'The request is too large to forward.'))
+        if (bytesTogether > bytesMax) return refuse(tooMuchTogether)
+        chunks.push(chunk)
+      }
+      return ok(Buffer.concat(chunks).toString('utf8'))
+    } finally {
+      bytesTogether -= bytes
+    }
   }
-  return ok(Buffer.concat(chunks).toString('utf8'))
 }
+
+const tooMuchTogether = fault(
+  'server_busy',
+  'This node reads too many requests of other nodes. Try again in a second.',
+  {
+    retryAfterSeconds: 1,
+  },
+)
 
 function parseBody(text: string): Result<unknown> {
   try {

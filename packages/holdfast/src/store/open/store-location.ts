@@ -34,9 +34,13 @@ export function parseStoreUrl(url: string | undefined, home: StoreHome): Result<
   if (isPostgresUrl(text)) return parsePostgresUrl(text)
   const [, kind = '', path = ''] = /^([a-z]+):(.+)$/s.exec(text) ?? []
   if (isDiskKind(kind)) return ok(locate[kind](resolve(path), home))
-  const message = `${text} is not a store URL. Use sqlite:PATH, jsonl:DIR, postgres://HOST/DATABASE or memory:.`
-  return refuse(fault('bad_request', message, { store: text }))
+  const shown = withoutLogin(text)
+  const message = `${shown} is not a store URL. Use sqlite:PATH, jsonl:DIR, postgres://HOST/DATABASE or memory:.`
+  return refuse(fault('bad_request', message, { store: shown }))
 }
+
+/** Leaves out what may be a password: a misspelt URL of a database has one too. */
+const withoutLogin = (text: string): string => text.replace(/.*@/s, '…@').replace(/\?.*/s, '')
 
 /** Returns the URL that opens a store. The one of a database contains its password, so it is never shown. */
 export const urlToOpen = (location: StoreLocation): string =>

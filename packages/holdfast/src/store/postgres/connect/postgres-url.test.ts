@@ -1,5 +1,6 @@
 import { orThrow } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { parseStoreUrl } from '../../open/store-location.ts'
 import { openPostgresStore } from '../postgres-store.ts'
 import { parsePostgresUrl } from './postgres-url.ts'
 
@@ -14,6 +15,23 @@ describe('postgres url', () => {
       [`postgres:///app?host=/run/pg&schema=own`, 'postgres:///app?host=/run/pg&schema=own'],
     ] as const
     for (const [given, shown] of urls) expect(orThrow(parsePostgresUrl(given)).url).toBe(shown)
+  })
+
+  it.each([
+    'postgres://me:s3cret/word@db/app',
+    'postgres://me:123/word@db/app',
+    'postgres://me:s3cret?word@db/app',
+    'postgres://me:123?word@db/app',
+    'Postgres://me:s3cret@db/app',
+    'postgress://me:s3cret@db/app',
+    'mysql://me:s3cret@db/app?password=word',
+    'postgres//me:s3cret@db/app',
+    ' postgres://me:s3cret@db/app',
+    '"postgres://me:s3cret@db/app"',
+  ])('that is misspelt is refused without its password: %s', (url) => {
+    const parsed = parseStoreUrl(url, { storePath: '/home/store', blobsDir: '/home/blobs' })
+    expect(parsed).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+    expect(JSON.stringify(parsed)).not.toMatch(/s3cret|word@|=word|123/)
   })
 
   it('gives the driver everything but its own parameters', () => {

@@ -24,6 +24,8 @@ export type PostgresLocation = {
 }
 
 const form = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
+/** A host with its port. Several may be given, and none for a socket of this machine. */
+const hostForm = /^(?:\[[^\]]*\]|[^:,[\]]*)(?::\d*)?(?:,(?:\[[^\]]*\]|[^:,[\]]*)(?::\d*)?)*$/
 const schemaForm = /^[a-z_][a-z0-9_]{0,47}$/
 /** Takeover after a kill takes as long as a term, at most. Turns survive an outage of little more than half of it. */
 const termMsDefault = 4000
@@ -36,8 +38,11 @@ export const isPostgresUrl = (text: string): boolean => /^postgres(ql)?:/.test(t
 /** Parses `postgres://user:password@host:port/database?schema=name`. No fault shows the password. Refused: bad_request. */
 export function parsePostgresUrl(text: string): Result<PostgresLocation> {
   const found = form.exec(text)
-  if (found === null) return refuse(badUrl('It is not a valid URL; encode special characters of the password'))
-  const [, login = '', host = '', database = '', query = ''] = found
+  const [, login = '', host = '', database = '', query = ''] = found ?? []
+  // An unencoded `/` or `?` in a password makes its first part a port and the rest a database or a parameter.
+  const isCut = login === '' && (database.includes('@') || /^[^=&]*@/.test(query))
+  if (found === null || isCut || !hostForm.test(host))
+    return refuse(badUrl('It is not a valid URL; encode special characters of the password'))
   const parameters = new URLSearchParams(query)
   const schema = parameters.get('schema') ?? 'holdfast'
   if (!schemaForm.test(schema))

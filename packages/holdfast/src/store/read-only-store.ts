@@ -32,6 +32,8 @@ export type StoreSession = {
   readonly isPurged: boolean
   /** The tenant it belongs to; absent for one of the server itself. */
   readonly tenant?: string | undefined
+  /** The label of its folder, if nodes serve it by one. */
+  readonly label?: string | undefined
 }
 
 /** The number of a session's records of one type on one UTC day, such as `2026-01-31`. */

@@ -52,6 +52,8 @@ export type NewSession = {
   readonly blobs: readonly BlobHash[]
   /** The tenant it is for. Without it, that of its parent, or of the session it is started for. */
   readonly tenant?: string | undefined
+  /** The label of its folder, for a copy from another store: without it, the owner's. Only stores of several nodes have labels. */
+  readonly label?: string | undefined
 }
 
 /** Which records to read. */

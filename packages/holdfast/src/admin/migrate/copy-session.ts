@@ -42,8 +42,9 @@ export async function copySession(session: StoreSession, from: number | null, de
     const blobs = [...new Set(records.flatMap(({ record }) => blobsOf(record.event)))]
     for (const hash of blobs) await copyBlob(hash, deps)
     if (isNew) {
-      const { parent, tenant } = session
-      orThrow(await target.create({ session: id, parent, base, owner: migrationOwner, records, entry, blobs, tenant }))
+      const { parent, tenant, label } = session
+      const created = { session: id, parent, base, owner: migrationOwner, records, entry, blobs, tenant, label }
+      orThrow(await target.create(created))
     } else {
       const change = { records, entry, blobs, clearDraft: false, trust: [] }
       orThrow(await target.append({ session: id, after, epoch, ...change }))
@@ -158,12 +159,14 @@ export async function findCommonHead(
 }
 
 /** Returns in words how two sessions differ apart from their records; null if they do not. */
-function findDifference(session: StoreSession, copy: StoreSession): string | null {
+function findDifference(session: StoreSession, copy: StoreSession, to: SavedLocation): string | null {
   if (copy.head !== session.head) return `it ends at ${copy.head}, not at ${session.head}`
   if (copy.parent !== session.parent || copy.base !== session.base) return 'it has another parent'
   if (copy.isPurged !== session.isPurged) return 'it is not purged as in the source'
   if (copy.trashedAt !== session.trashedAt) return 'it is not in the trash as in the source'
   if (copy.tenant !== session.tenant) return 'it has another tenant'
+  // Other stores have no nodes, and so no labels.
+  if (to.kind === 'postgres' && copy.label !== session.label) return 'it has another label'
   if (copy.owner !== null) return `it is still owned by ${copy.owner}`
   return isDeepStrictEqual(copy.entry, session.entry) ? null : 'its catalogue row differs'
 }
@@ -185,7 +188,7 @@ export async function verifyRecords(
       if (refused.has(session.id)) continue
       const copy = await target.session(session.id)
       if (copy === null && session.isPurged) continue // none of its forks could be copied
-      const difference = copy === null ? 'it does not exist' : findDifference(session, copy)
+      const difference = copy === null ? 'it does not exist' : findDifference(session, copy, to)
       const isSame = copy !== null && (await findCommonHead(session, source, copy, target)) === session.head
       if (difference !== null || !isSame) refused.set(session.id, `after copying, ${difference ?? 'a record differs'}`)
       else records += session.head - session.base

@@ -121,6 +121,24 @@ describe('a store in PostgreSQL', () => {
     expect(await run(database, locationIn(base, 'jsonl'))).toMatchObject({ ok: true, value: { copied: 1 } })
   })
 
+  it('is migrated with the labels of its sessions, which say where they may run', async () => {
+    const [one, other, file] = [newLocation(server()), newLocation(server()), locationIn(base, 'jsonl')]
+    const { store } = orThrow(await openPostgresStore(one))
+    await mustCreate(store, newSession(1))
+    await mustCreate(store, newSession(2))
+    await store.close()
+    const labelled = { id: '' }
+    await withDatabase(one, async ({ write }) => {
+      const rows = await write(`update @session set label = 'projects', owner = null where sid = 1 returning id`, [])
+      labelled.id = String(rows[0]?.['id'])
+      await write('update @session set owner = null', [])
+    })
+    expect(orThrow(await run(one, other))).toMatchObject({ copied: 2, refused: [] })
+    const labels = await withDatabase(other, ({ read }) => read('select id, label from @session order by sid', []))
+    expect(labels).toMatchObject([{ id: labelled.id, label: 'projects' }, { label: null }])
+    expect(orThrow(await run(one, file))).toMatchObject({ copied: 2, refused: [] })
+  })
+
   it('is migrated with its tenants, but not to a store that would show them to everyone', async () => {
     const [database, other] = [newLocation(server()), newLocation(server())]
     const { store } = orThrow(await openPostgresStore(database))

@@ -57,7 +57,7 @@ function createReadOnlyStore(database: Database): ReadOnlyStore {
 
 const selectSession = `
   select own.sid, own.id, parent.id as parent, own.base, own.head, own.owner, own.trashed_at, own.purged_at, own.meta,
-    own.active_at, own.spoken, own.busy, own.tenant
+    own.active_at, own.spoken, own.busy, own.tenant, own.label
   from @session own left join @session parent on parent.sid = own.parent`
 const ownRecord = `${recordColumns} from @record where sid = (select sid from @session where id = $1)`
 
@@ -146,6 +146,7 @@ function toStoreSession(row: SqlRow): StoreSession {
     entry: isPurged ? null : entryIfIntact(row),
     isPurged,
     ...(row['tenant'] !== null && { tenant: String(row['tenant']) }),
+    ...(row['label'] !== null && { label: String(row['label']) }),
   }
 }
 

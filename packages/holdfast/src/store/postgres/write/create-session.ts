@@ -18,10 +18,13 @@ export const createSession = (database: Database, created: NewSession): Promise<
     }
   })
 
-async function create(database: Database, { session, parent, entry }: NewSession, encoded: string) {
+async function create(database: Database, { session, parent, entry, label }: NewSession, encoded: string) {
   const [row] = await database.write('select @create_session($1::jsonb) as refusal', [encoded])
   const refusal = row?.['refusal'] as { readonly code: string; readonly session: string } | null // made by the function
-  if (refusal === null) return done
+  if (refusal === null) {
+    if (label !== undefined) await database.write('update @session set label = $2 where id = $1', [session, label])
+    return done
+  }
   switch (refusal.code) {
     case 'id':
       return refuse(faults.sessionExists(session))

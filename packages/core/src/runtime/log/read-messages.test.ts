@@ -60,26 +60,35 @@ describe('all messages of a line', () => {
     expect(all).toEqual(asPage)
   })
 
-  it('are read in two parts at a time, so that the store reads while this thread decodes', async () => {
-    const given = words(2 * limits.pageRecordsMax + 1)
+  it('are read in several parts at a time, the first ones short, so that the store reads while this thread decodes', async () => {
+    const given = words(3 * limits.pageRecordsMax + 1)
     const { log } = logOf(given)
-    const asked: number[] = []
+    const asked: (readonly [after: number, upTo: number | undefined])[] = []
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const slow: typeof log = {
       ...log,
       async read(id, range) {
-        asked.push(range.after)
+        asked.push([range.after, range.upTo])
         await released
         return log.read(id, range)
       },
     }
     const lists = readMessages(slow, aSession, [{ from: 1, to: null }], given.length)
     const first = lists.next()
-    expect(asked).toEqual([0, limits.pageRecordsMax])
+    expect(asked).toEqual([
+      [0, 128],
+      [128, 384],
+      [384, 896],
+    ])
     release()
     let count = (await first).value?.length ?? 0
     for await (const messages of lists) count += messages.length
     expect(count).toBe(given.length)
+    expect(asked.slice(3)).toEqual([
+      [896, 896 + limits.pageRecordsMax],
+      [1896, 1896 + limits.pageRecordsMax],
+      [2896, given.length],
+    ])
   })
 
   it('have a notice in place of a damaged record', async () => {

@@ -33,7 +33,15 @@ export async function* walkLine(
   }
 }
 
-/** Yields the pages of a line, oldest first. Reads one page ahead, so the store reads while this thread decodes. */
+/** The seqs of the first part of a line. Each later part is twice as long as the one before, up to a page. */
+const firstPartSeqs = 128
+/** How many parts the store is asked for at once. With two, a delay on one of the threads keeps the other one waiting. */
+const partsAtOnce = 3
+
+/**
+ * Yields the pages of a line, oldest first. Reads ahead, so the store reads while this thread decodes. The first part is short,
+ * so that this thread begins early.
+ */
 export async function* walkPages(
   log: Pick<Log, 'read'>,
   id: SessionId,
@@ -47,12 +55,11 @@ export async function* walkPages(
     return page
   }
   const parts = splitSpans(spans, limit)
-  const [first] = parts
-  let ahead = first ? readAfter(first.from - 1, first.to) : null
+  const asked: ReturnType<typeof readAfter>[] = []
   for (const [index, { to }] of parts.entries()) {
-    let next: ReturnType<typeof readAfter> | null = ahead
-    const following = parts[index + 1]
-    ahead = following ? readAfter(following.from - 1, following.to) : null
+    for (const { from, to: upTo } of parts.slice(index + asked.length, index + partsAtOnce))
+      asked.push(readAfter(from - 1, upTo))
+    let next = asked.shift() ?? null
     while (next) {
       const page: readonly ReadRecord[] = await next
       const last = page.at(-1)
@@ -62,14 +69,20 @@ export async function* walkPages(
   }
 }
 
-/** Splits spans into parts of at most so many seqs. */
-const splitSpans = (spans: Spans, seqs: number): Spans =>
-  spans.flatMap(({ from, to }) =>
-    Array.from({ length: Math.ceil((to - from + 1) / seqs) }, (_, index) => {
-      const start = from + index * seqs
-      return { from: start, to: Math.min(start + seqs - 1, to) }
-    }),
-  )
+/** Splits spans into parts of at most `seqsMax` seqs, the first ones shorter. */
+function splitSpans(spans: Spans, seqsMax: number): Spans {
+  const parts: Spans[number][] = []
+  let seqs = firstPartSeqs
+  for (const { from, to } of spans) {
+    for (let start = from; start <= to; ) {
+      const end = Math.min(start + seqs - 1, to)
+      parts.push({ from: start, to: end })
+      start = end + 1
+      seqs = Math.min(2 * seqs, seqsMax)
+    }
+  }
+  return parts
+}
 
 /** Returns whether these records are certainly smaller than `charsMax`: then their size did not end the page. */
 function isWithin(records: readonly ReadRecord[], charsMax: number): boolean {

@@ -7,13 +7,13 @@ import { beginChecksum, type PackedLines, type PackedPage } from './packed-page.
 import {
   createLineReader,
   isIntact,
+  type LineHead,
   lineBreak,
   nonMessageTypes,
   notRead,
   type RowLines,
+  readHead,
   type Seqs,
-  seqOf,
-  typeOf,
 } from './record-lines.ts'
 import { decompressedBytes } from './zstd-frames.ts'
 
@@ -87,17 +87,17 @@ export function createRecordReader(database: DatabaseSync) {
       const nextBody = createBodyReader(sid, rows)
       let start = 0
       for (const end of rows.ends) {
-        const line = { rows, start, end, begun }
+        const head = readHead(rows.bytes, start)
+        const line = { rows, start, end, begun, head }
         start = end + 1
-        const seq = seqOf(rows.bytes, line.start)
+        const { seq, type } = head
         if (rows.isComplete) next = seq
         else loseUntil(seq)
         if (page.isFull()) return
         next += step
         const body = rows.bytes[end - 1] === lineBreak ? nextBody(seq) : null
-        const type = wanted === null ? null : typeOf(rows.bytes, line.start)
-        if (type !== null && skipsNonMessages && nonMessageTypes.has(type)) continue
-        addLine(page, seq, line, body, type === null || wanted === null || wanted.has(type))
+        if (skipsNonMessages && nonMessageTypes.has(type)) continue
+        addLine(page, line, body, wanted === null || wanted.has(type))
       }
       if (rows.isComplete) next = isDown ? rows.coveredSeqs.from - 1 : rows.coveredSeqs.upTo + 1
       else if (rows.ends.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
@@ -135,17 +135,23 @@ export function createRecordReader(database: DatabaseSync) {
   }
 }
 
-/** Where a line is. */
-type Line = { readonly rows: RowLines; readonly start: number; readonly end: number; readonly begun: number }
+/** Where a line is, and what it says of its record. */
+type Line = {
+  readonly rows: RowLines
+  readonly start: number
+  readonly end: number
+  readonly begun: number
+  readonly head: LineHead
+}
 
 /** A body that is not part of its line, and where it is among the compressed ones; null if it was read by itself. */
 type MissingBody = { readonly stored: unknown; readonly start: number | null }
 
 /** Adds a record that is wanted. One that does not match its checksum is lost: it may have had any of the types. */
-function addLine(page: Page, seq: number, line: Line, body: MissingBody | null, isWanted: boolean): void {
-  const { rows, start, end, begun } = line
+function addLine(page: Page, line: Line, body: MissingBody | null, isWanted: boolean): void {
+  const { rows, start, end, begun, head } = line
   if (body === null) {
-    if (!isIntact(rows.bytes, start, end, begun)) page.lose(seq)
+    if (!isIntact(rows.bytes, start, end, begun, head)) page.lose(head.seq)
     else if (isWanted) page.add(line)
     return
   }
@@ -158,7 +164,7 @@ function addLine(page: Page, seq: number, line: Line, body: MissingBody | null, 
     }
   }
   const whole = Buffer.from(`${rows.bytes.toString('utf8', start, end)}${decompressBody(stored)}`)
-  if (!isIntact(whole, 0, whole.length, begun)) page.lose(seq)
+  if (!isIntact(whole, 0, whole.length, begun, head)) page.lose(head.seq)
   else if (isWanted) page.addLong(whole.toString())
 }
 

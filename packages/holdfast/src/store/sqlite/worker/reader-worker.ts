@@ -10,6 +10,6 @@ if (parentPort === null) throw new Error('the reader runs in a worker')
 
 const { signal, options }: WorkerData<{ readonly path: string; readonly identity: SharedArrayBuffer }> = workerData // sqlite-store.ts passes it, typed
 const reader = createReader(options.path, createFileIdentity(options.identity))
-// Small groups: an answer is sent as soon as it is ready.
-serve<Question>({ port: parentPort, signal, run: (questions) => questions.map(reader.answer), buffersOf, groupMax: 8 })
+// One by one: an answer is sent as soon as it is ready, so that the thread that asked decodes it while the next one is read.
+serve<Question>({ port: parentPort, signal, run: (questions) => questions.map(reader.answer), buffersOf, groupMax: 1 })
 reader.close()
